@@ -1,0 +1,53 @@
+# The short way to everything; Meson does the work, under build/.
+# `make help` lists the targets.  V=1 shows every command.
+PREFIX ?= /usr/local
+DESTDIR ?=
+BUILD := build
+MAKEFLAGS += --no-print-directory
+export V PREFIX DESTDIR
+
+.PHONY: all help demo test test-core install bench man format lint clean
+.DEFAULT_GOAL := all
+
+all: ## build the command and the library (build/neardup, build/libneardup.so)
+	@tools/install-deps build
+	@tools/build $(BUILD)
+
+demo: all ## find the near-duplicates of the documents in examples/
+	@tools/demo
+
+test: ## every test: unit, sanitizers, command line, documents, layers
+	@tools/install-deps build
+	@tests/run
+
+test-core: ## the quick part: the release build only, no sanitizers
+	@tools/install-deps build
+	@tests/run --core
+
+install: all ## install below PREFIX (/usr/local); DESTDIR stages a package
+	@meson install -C $(BUILD) --no-rebuild --quiet
+	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig 2>/dev/null || true; fi
+	@echo "installed below $(DESTDIR)$(PREFIX)"
+
+bench: all ## measure speed and memory (bench/run)
+	@bench/run
+
+man: ## the manual pages, in build/man
+	@tools/install-deps build man
+	@tools/build $(BUILD) -Dman=enabled
+	@ls $(BUILD)/man/*.[1-8]
+
+format: ## clang-format all C files in place
+	@tools/install-deps lint
+	@tools/format
+
+lint: all ## clang-tidy over src/, warnings are errors
+	@tools/install-deps lint
+	@tools/lint
+
+clean: ## remove build/
+	@rm -rf $(BUILD)
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | \
+	  awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'

@@ -1,0 +1,15 @@
+/* neardup: finds near-duplicate documents.
+ *
+ * status.h   status codes and errors
+ * options.h  options and their table
+ * run.h      the jobs: dedup, pairs, cluster, inspect
+ * sketch.h   two documents at a time: sketches and exact resemblance */
+#ifndef NEARDUP_H
+#define NEARDUP_H
+
+#include "neardup/options.h"
+#include "neardup/run.h"
+#include "neardup/sketch.h"
+#include "neardup/status.h"
+
+#endif

@@ -1,0 +1,30 @@
+/* Which SIMD level runs.  Detected once; NEARDUP_CPU=base|sse41|avx2|avx512
+ * forces a lower one.  Every level gives the same bits. */
+#ifndef ND_BASE_CPU_H
+#define ND_BASE_CPU_H
+
+typedef enum nd_cpu_level {
+  ND_CPU_BASE = 0,
+  ND_CPU_SSE41,
+  ND_CPU_AVX2,
+  ND_CPU_AVX512, /* F, BW, DQ, VL */
+  ND_CPU_LEVELS
+} nd_cpu_level;
+
+nd_cpu_level nd_cpu(void);
+const char *nd_cpu_name(nd_cpu_level level);
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#define ND_X86 1
+#define ND_TARGET_SSE41 __attribute__((target("sse4.1,popcnt")))
+#define ND_TARGET_AVX2 __attribute__((target("avx2,bmi,bmi2,lzcnt,popcnt")))
+#define ND_TARGET_AVX512 \
+  __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,bmi,bmi2,lzcnt,popcnt")))
+#else
+#define ND_X86 0
+#endif
+#define ND_INLINE static inline __attribute__((always_inline))
+#define ND_LIKELY(x) __builtin_expect(!!(x), 1)
+#define ND_UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+#endif

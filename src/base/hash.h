@@ -1,0 +1,64 @@
+/* Hashing: 64-bit multiply-and-fold, seeded keys, short byte strings.
+ *
+ * Nothing here decides a result by itself: equal hashes propose, the verifier
+ * compares bytes.  Loads are little-endian on every machine, so that sketches
+ * are the same everywhere. */
+#ifndef ND_BASE_HASH_H
+#define ND_BASE_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/cpu.h"
+
+/* The 128-bit product of a and b, folded to 64 bits. */
+ND_INLINE uint64_t nd_fold(uint64_t a, uint64_t b) {
+  unsigned __int128 product = (unsigned __int128)a * b;
+  return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+/* A bijection with full avalanche (the finaliser of splitmix64). */
+ND_INLINE uint64_t nd_mix(uint64_t x) {
+  x ^= x >> 30;
+  x *= 0xbf58476d1ce4e5b9u;
+  x ^= x >> 27;
+  x *= 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
+ND_INLINE uint64_t nd_load64(const void *p) {
+  uint64_t x;
+  memcpy(&x, p, sizeof x);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+  x = __builtin_bswap64(x);
+#endif
+  return x;
+}
+
+/* Keys of one seed for nd_hash_bytes.  The top byte of each key is 0xFF, which
+ * no UTF-8 text holds, so that a product's factor is never zero. */
+typedef struct nd_hash_key {
+  uint64_t low, high;
+} nd_hash_key;
+
+ND_INLINE nd_hash_key nd_hash_key_of(uint64_t seed) {
+  nd_hash_key key = {nd_mix(seed + 0x9e3779b97f4a7c15u), nd_mix(seed + 0xd1b54a32d192ed03u)};
+  key.low |= (uint64_t)0xff << 56;
+  key.high |= (uint64_t)0xff << 56;
+  return key;
+}
+
+uint64_t nd_hash_long(const char *p, size_t n, nd_hash_key key);
+
+extern const uint64_t nd_hash_masks[17][2];
+
+/* Hash of n bytes at p; 16 bytes from p on must be readable. */
+ND_INLINE uint64_t nd_hash_bytes(const char *p, size_t n, nd_hash_key key) {
+  if (ND_UNLIKELY(n > 16)) return nd_hash_long(p, n, key);
+  uint64_t low = nd_load64(p) & nd_hash_masks[n][0];
+  uint64_t high = nd_load64(p + 8) & nd_hash_masks[n][1];
+  return nd_fold(low ^ key.low, (high ^ key.high) + n);
+}
+
+#endif

@@ -1,0 +1,537 @@
+/* The door to the system's files.  Each call goes through `refused` (a test can
+ * make the nth one fail) and `shortened` (a test can make every one short). */
+#include "base/io.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+enum { COPY_BLOCK = 1 << 18 };
+#define MOST_AT_ONCE ((size_t)1 << 30) /* the kernel's own limit is just below 2 GiB */
+
+/* ---- test hooks ---- */
+
+static _Atomic uint64_t fail_at;
+static _Atomic uint64_t calls;
+static _Atomic int fail_errno;
+static _Atomic size_t short_max;
+
+void nd_io_fail_at(uint64_t nth, int error_number) {
+  atomic_store(&calls, 0);
+  atomic_store(&fail_errno, error_number);
+  atomic_store(&fail_at, nth);
+}
+
+uint64_t nd_io_count(void) {
+  return atomic_load(&calls);
+}
+
+void nd_io_short(size_t max) {
+  atomic_store(&short_max, max);
+}
+
+static bool refused(void) {
+  uint64_t nth = atomic_load_explicit(&fail_at, memory_order_relaxed);
+  if (nth == 0) return false;
+  if (atomic_fetch_add(&calls, 1) + 1 != nth) return false;
+  errno = atomic_load(&fail_errno);
+  return true;
+}
+
+static size_t shortened(size_t n) {
+  size_t max = atomic_load_explicit(&short_max, memory_order_relaxed);
+  if (max != 0 && n > max) n = max;
+  return n < MOST_AT_ONCE ? n : MOST_AT_ONCE;
+}
+
+/* ---- messages ---- */
+
+static const char *describe(char *buf, size_t n, int error_number) {
+#if defined(__GLIBC__)
+  return strerror_r(error_number, buf, n);
+#else
+  if (strerror_r(error_number, buf, n) != 0) snprintf(buf, n, "error %d", error_number);
+  return buf;
+#endif
+}
+
+nd_status nd_io_fail(nd_error *err, const char *verb, const char *name, int error_number) {
+  const char *advice = "";
+  switch (error_number) {
+    case ENOSPC:
+    case EDQUOT: advice = "; free some space or choose another --tmp"; break;
+    case EMFILE:
+    case ENFILE: advice = "; raise the limit of open files (ulimit -n)"; break;
+    case EACCES:
+    case EPERM: advice = "; check its permissions"; break;
+    case EROFS: advice = "; choose a place that can be written"; break;
+    case EFBIG: advice = "; raise the limit of file sizes (ulimit -f)"; break;
+    case EIO: advice = "; the disk may be failing"; break;
+    default: break;
+  }
+  char buf[256];
+  return nd_fail(err, ND_ERR_IO, "cannot %s %s: %s%s", verb, name,
+                 describe(buf, sizeof buf, error_number), advice);
+}
+
+/* ---- single calls ---- */
+
+nd_status nd_io_open(int *fd, const char *path, int flags, mode_t mode, nd_error *err) {
+  do {
+    *fd = refused() ? -1 : open(path, flags | O_CLOEXEC, mode);
+  } while (*fd < 0 && errno == EINTR);
+  if (*fd >= 0) return ND_OK;
+  bool writes = (flags & O_ACCMODE) != O_RDONLY;
+  return nd_io_fail(err, writes ? "open for writing" : "open", path, errno);
+}
+
+nd_status nd_io_close(int fd, const char *name, nd_error *err) {
+  if (fd < 0) return ND_OK;
+  bool refuse = refused();
+  int error_number = errno;
+  int r = close(fd);
+  if (!refuse) error_number = errno;
+  /* Linux has closed the descriptor when it says EINTR; trying again may hit another thread's. */
+  if (refuse || (r != 0 && error_number != EINTR)) {
+    return nd_io_fail(err, "close", name, error_number);
+  }
+  return ND_OK;
+}
+
+nd_status nd_io_read(size_t *got, int fd, void *buf, size_t n, const char *name, nd_error *err) {
+  ssize_t r;
+  *got = 0;
+  do {
+    r = refused() ? -1 : read(fd, buf, shortened(n));
+  } while (r < 0 && errno == EINTR);
+  if (r < 0) return nd_io_fail(err, "read", name, errno);
+  *got = (size_t)r;
+  return ND_OK;
+}
+
+nd_status nd_io_pread(size_t *got, int fd, void *buf, size_t n, uint64_t offset, const char *name,
+                      nd_error *err) {
+  ssize_t r;
+  *got = 0;
+  do {
+    r = refused() ? -1 : pread(fd, buf, shortened(n), (off_t)offset);
+  } while (r < 0 && errno == EINTR);
+  if (r < 0) return nd_io_fail(err, "read", name, errno);
+  *got = (size_t)r;
+  return ND_OK;
+}
+
+static nd_status too_short(nd_error *err, const char *name, size_t missing) {
+  return nd_fail(err, ND_ERR_DATA, "%s is shorter than expected: %zu bytes are missing", name,
+                 missing);
+}
+
+nd_status nd_io_read_full(int fd, void *buf, size_t n, const char *name, nd_error *err) {
+  char *p = buf;
+  while (n > 0) {
+    size_t got;
+    ND_TRY(nd_io_read(&got, fd, p, n, name, err));
+    if (got == 0) return too_short(err, name, n);
+    p += got;
+    n -= got;
+  }
+  return ND_OK;
+}
+
+nd_status nd_io_pread_full(int fd, void *buf, size_t n, uint64_t offset, const char *name,
+                           nd_error *err) {
+  char *p = buf;
+  while (n > 0) {
+    size_t got;
+    ND_TRY(nd_io_pread(&got, fd, p, n, offset, name, err));
+    if (got == 0) return too_short(err, name, n);
+    p += got;
+    n -= got;
+    offset += got;
+  }
+  return ND_OK;
+}
+
+static nd_status write_all(int fd, const void *buf, size_t n, const uint64_t *offset,
+                           const char *name, nd_error *err) {
+  const char *p = buf;
+  uint64_t at = offset ? *offset : 0;
+  while (n > 0) {
+    ssize_t r;
+    if (refused()) {
+      r = -1;
+    } else {
+      r = offset ? pwrite(fd, p, shortened(n), (off_t)at) : write(fd, p, shortened(n));
+    }
+    if (r < 0 && errno == EINTR) continue;
+    if (r <= 0) return nd_io_fail(err, "write", name, r < 0 ? errno : ENOSPC);
+    p += r;
+    n -= (size_t)r;
+    at += (uint64_t)r;
+  }
+  return ND_OK;
+}
+
+nd_status nd_io_write_full(int fd, const void *buf, size_t n, const char *name, nd_error *err) {
+  return write_all(fd, buf, n, NULL, name, err);
+}
+
+nd_status nd_io_pwrite_full(int fd, const void *buf, size_t n, uint64_t offset, const char *name,
+                            nd_error *err) {
+  return write_all(fd, buf, n, &offset, name, err);
+}
+
+nd_status nd_io_truncate(int fd, uint64_t size, const char *name, nd_error *err) {
+  int r;
+  do {
+    r = refused() ? -1 : ftruncate(fd, (off_t)size);
+  } while (r != 0 && errno == EINTR);
+  return r == 0 ? ND_OK : nd_io_fail(err, "set the size of", name, errno);
+}
+
+nd_status nd_io_fsync(int fd, const char *name, nd_error *err) {
+  int r;
+  do {
+    r = refused() ? -1 : fsync(fd);
+  } while (r != 0 && errno == EINTR);
+  return r == 0 ? ND_OK : nd_io_fail(err, "sync", name, errno);
+}
+
+nd_status nd_io_fsync_dir(const char *path, nd_error *err) {
+  int fd;
+  ND_TRY(nd_io_open(&fd, path, O_RDONLY | O_DIRECTORY, 0, err));
+  int r = refused() ? -1 : fsync(fd);
+  int error_number = errno;
+  close(fd);
+  /* Some file systems cannot sync a directory; they have nothing to lose then. */
+  if (r != 0 && error_number != EINVAL) return nd_io_fail(err, "sync", path, error_number);
+  return ND_OK;
+}
+
+nd_status nd_io_rename(const char *from, const char *to, nd_error *err) {
+  if (!refused() && rename(from, to) == 0) return ND_OK;
+  char verb[PATH_MAX < 600 ? PATH_MAX : 600];
+  int error_number = errno;
+  snprintf(verb, sizeof verb, "rename %s to", from);
+  return nd_io_fail(err, verb, to, error_number);
+}
+
+nd_status nd_io_unlink(const char *path, nd_error *err) {
+  if (!refused() && unlink(path) == 0) return ND_OK;
+  return errno == ENOENT ? ND_OK : nd_io_fail(err, "remove", path, errno);
+}
+
+static nd_status make_dir(const char *path, nd_error *err) {
+  if (!refused() && mkdir(path, 0777) == 0) return ND_OK;
+  int error_number = errno;
+  struct stat st;
+  if (error_number == EEXIST) {
+    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) return ND_OK;
+    return nd_fail(err, ND_ERR_IO,
+                   "cannot make the directory %s: a file of that name exists; remove it or choose "
+                   "another name",
+                   path);
+  }
+  return nd_io_fail(err, "make the directory", path, error_number);
+}
+
+nd_status nd_io_mkdirs(const char *path, nd_error *err) {
+  /* The common case first; it also spares parents that may not be searched. */
+  struct stat st;
+  if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) return ND_OK;
+  size_t n = strlen(path);
+  char *copy = nd_malloc(n + 1);
+  if (!copy) return nd_fail_memory(err, n + 1);
+  memcpy(copy, path, n + 1);
+  nd_status status = ND_OK;
+  for (size_t i = 1; i <= n; i++) {
+    if (copy[i] != '/' && copy[i] != '\0') continue;
+    if (copy[i - 1] == '/') continue;
+    char saved = copy[i];
+    copy[i] = '\0';
+    bool there = stat(copy, &st) == 0 && S_ISDIR(st.st_mode);
+    if (!there) status = make_dir(copy, err);
+    copy[i] = saved;
+    if (status != ND_OK) break;
+  }
+  if (n == 0) status = nd_io_fail(err, "make the directory", "\"\"", ENOENT);
+  nd_free(copy);
+  return status;
+}
+
+static void fill_info(nd_file_info *out, const struct stat *st) {
+#if defined(__APPLE__)
+  struct timespec mtime = st->st_mtimespec;
+#else
+  struct timespec mtime = st->st_mtim;
+#endif
+  *out = (nd_file_info){.exists = true,
+                        .regular = S_ISREG(st->st_mode),
+                        .directory = S_ISDIR(st->st_mode),
+                        .size = st->st_size > 0 ? (uint64_t)st->st_size : 0,
+                        .mtime_ns = (int64_t)mtime.tv_sec * 1000000000 + mtime.tv_nsec,
+                        .device = (uint64_t)st->st_dev,
+                        .inode = (uint64_t)st->st_ino};
+}
+
+nd_status nd_io_stat(nd_file_info *out, const char *path, nd_error *err) {
+  struct stat st;
+  *out = (nd_file_info){0};
+  if (refused() || stat(path, &st) != 0) return nd_io_fail(err, "find", path, errno);
+  fill_info(out, &st);
+  return ND_OK;
+}
+
+nd_status nd_io_probe(nd_file_info *out, const char *path, nd_error *err) {
+  struct stat st;
+  *out = (nd_file_info){0};
+  if (refused() || stat(path, &st) != 0) {
+    return errno == ENOENT || errno == ENOTDIR ? ND_OK : nd_io_fail(err, "find", path, errno);
+  }
+  fill_info(out, &st);
+  return ND_OK;
+}
+
+nd_status nd_io_fstat(nd_file_info *out, int fd, const char *name, nd_error *err) {
+  struct stat st;
+  *out = (nd_file_info){0};
+  if (refused() || fstat(fd, &st) != 0) return nd_io_fail(err, "look at", name, errno);
+  fill_info(out, &st);
+  return ND_OK;
+}
+
+void nd_io_will_read_on(int fd) {
+#if defined(POSIX_FADV_SEQUENTIAL)
+  (void)posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+#else
+  (void)fd;
+#endif
+}
+
+/* ---- copying ---- */
+
+/* *done bytes were copied by the kernel; fewer than `length` with ND_OK: it cannot, do the rest
+ * by hand. */
+static nd_status kernel_copy(uint64_t *done, int in, uint64_t offset, int out, uint64_t length,
+                             const char *in_name, const char *out_name, nd_error *err) {
+  *done = 0;
+#if defined(__linux__)
+  while (*done < length) {
+    off_t at = (off_t)(offset + *done);
+    uint64_t left = length - *done;
+    size_t n = shortened(left < MOST_AT_ONCE ? (size_t)left : MOST_AT_ONCE);
+    ssize_t r = refused() ? -1 : copy_file_range(in, &at, out, NULL, n, 0);
+    if (r < 0 && errno == EINTR) continue;
+    if (r < 0) {
+      switch (errno) {
+        case ENOSPC:
+        case EDQUOT:
+        case EFBIG: return nd_io_fail(err, "write", out_name, errno);
+        case EIO: return nd_io_fail(err, "copy to", out_name, errno);
+        /* EXDEV, EINVAL, ENOSYS, EOPNOTSUPP, EBADF (append mode) …: plain calls decide. */
+        default: return ND_OK;
+      }
+    }
+    /* 0 is the end, but some kernels say 0 for files of /proc and the like. */
+    if (r == 0) return ND_OK;
+    *done += (uint64_t)r;
+  }
+#endif
+  (void)in, (void)offset, (void)out, (void)length, (void)in_name, (void)out_name, (void)err;
+  return ND_OK;
+}
+
+nd_status nd_io_copy_range(int in, uint64_t offset, int out, uint64_t length, const char *in_name,
+                           const char *out_name, nd_error *err) {
+  uint64_t done;
+  ND_TRY(kernel_copy(&done, in, offset, out, length, in_name, out_name, err));
+  if (done == length) return ND_OK;
+  uint64_t left = length - done;
+  size_t block = left < COPY_BLOCK ? (size_t)left : COPY_BLOCK;
+  char *buf = nd_malloc(block);
+  if (!buf) return nd_fail_memory(err, block);
+  nd_status status = ND_OK;
+  while (done < length && status == ND_OK) {
+    size_t n = length - done < block ? (size_t)(length - done) : block;
+    status = nd_io_pread_full(in, buf, n, offset + done, in_name, err);
+    if (status == ND_OK) status = nd_io_write_full(out, buf, n, out_name, err);
+    done += n;
+  }
+  nd_free(buf);
+  return status;
+}
+
+/* ---- the writer ---- */
+
+enum { WRITER_BUFFER = 1 << 20, FIRST_RESERVE = 1 << 20, MOST_RESERVE = 1 << 28 };
+
+struct nd_writer {
+  int fd;
+  bool reserves;     /* the file system can set space aside */
+  uint64_t written;  /* bytes in the file */
+  uint64_t reserved; /* space set aside, from the file's start */
+  char *buf;
+  size_t n;        /* bytes in buf */
+  nd_error failed; /* status ND_OK: none */
+  char path[];
+};
+
+nd_status nd_writer_open(nd_writer **out, const char *path, nd_error *err) {
+  *out = NULL;
+  size_t n = strlen(path) + 1;
+  nd_writer *w = nd_malloc(sizeof *w + n);
+  if (!w) return nd_fail_memory(err, sizeof *w + n);
+  *w = (nd_writer){.fd = -1, .reserves = true};
+  memcpy(w->path, path, n);
+  nd_status status;
+  w->buf = nd_malloc(WRITER_BUFFER);
+  if (!w->buf) {
+    status = nd_fail_memory(err, WRITER_BUFFER);
+    goto fail;
+  }
+  ND_TRY_GOTO(nd_io_open(&w->fd, path, O_WRONLY | O_CREAT | O_TRUNC, 0666, err), fail);
+  *out = w;
+  return ND_OK;
+fail:
+  nd_free(w->buf);
+  nd_free(w);
+  return status;
+}
+
+/* Space for `more` bytes after the written ones.  Appending to a fresh file
+ * makes ext4 allocate block by block; reserved space costs almost nothing.
+ * Nothing here is an error: a full disk shows itself at the write, which may
+ * need less than what was reserved. */
+static void reserve(nd_writer *w, uint64_t more) {
+#if defined(__linux__)
+  if (!w->reserves || w->written + more <= w->reserved) return;
+  uint64_t step = w->reserved < FIRST_RESERVE ? FIRST_RESERVE : w->reserved;
+  if (step > MOST_RESERVE) step = MOST_RESERVE;
+  if (w->reserved + step < w->written + more) step = w->written + more - w->reserved;
+  int r = refused() ? -1 : fallocate(w->fd, FALLOC_FL_KEEP_SIZE, (off_t)w->reserved, (off_t)step);
+  if (r != 0 && errno == EINTR) return; /* the next block tries again */
+  if (r != 0) {
+    w->reserves = false;
+  } else {
+    w->reserved += step;
+  }
+#else
+  (void)w, (void)more;
+#endif
+}
+
+static nd_status writer_fail(nd_writer *w, nd_status status, const nd_error *why, nd_error *err) {
+  w->failed = *why;
+  if (err) *err = *why;
+  return status;
+}
+
+static nd_status writer_check(const nd_writer *w, nd_error *err) {
+  if (w->failed.status == ND_OK) return ND_OK;
+  if (err) *err = w->failed;
+  return w->failed.status;
+}
+
+static nd_status write_out(nd_writer *w, const void *p, size_t n, nd_error *err) {
+  nd_error why;
+  nd_status status = nd_io_write_full(w->fd, p, n, w->path, &why);
+  if (status != ND_OK) return writer_fail(w, status, &why, err);
+  w->written += n;
+  return ND_OK;
+}
+
+nd_status nd_writer_flush(nd_writer *w, nd_error *err) {
+  ND_TRY(writer_check(w, err));
+  if (w->n == 0) return ND_OK;
+  ND_TRY(write_out(w, w->buf, w->n, err));
+  w->n = 0;
+  return ND_OK;
+}
+
+static nd_status flush_and_reserve(nd_writer *w, uint64_t more, nd_error *err) {
+  reserve(w, w->n + more);
+  return nd_writer_flush(w, err);
+}
+
+nd_status nd_writer_put(nd_writer *w, const void *p, size_t n, nd_error *err) {
+  ND_TRY(writer_check(w, err));
+  if (n > WRITER_BUFFER - w->n) {
+    /* Fill the buffer up so that the file grows in whole blocks. */
+    size_t part = WRITER_BUFFER - w->n;
+    memcpy(w->buf + w->n, p, part);
+    w->n += part;
+    p = (const char *)p + part;
+    n -= part;
+    ND_TRY(flush_and_reserve(w, n, err));
+    if (n >= WRITER_BUFFER) {
+      size_t whole = n - n % WRITER_BUFFER;
+      ND_TRY(write_out(w, p, whole, err));
+      p = (const char *)p + whole;
+      n -= whole;
+    }
+  }
+  if (n) memcpy(w->buf + w->n, p, n);
+  w->n += n;
+  return ND_OK;
+}
+
+nd_status nd_writer_copy(nd_writer *w, int in, uint64_t offset, uint64_t length,
+                         const char *in_name, nd_error *err) {
+  /* Through the buffer: measured twice as fast as copy_file_range for cached files. */
+  ND_TRY(writer_check(w, err));
+  nd_error why;
+  nd_status status;
+  while (length > 0) {
+    if (w->n == WRITER_BUFFER) ND_TRY(flush_and_reserve(w, length, err));
+    size_t n = WRITER_BUFFER - w->n;
+    if (length < n) n = (size_t)length;
+    status = nd_io_pread_full(in, w->buf + w->n, n, offset, in_name, &why);
+    if (status != ND_OK) return writer_fail(w, status, &why, err);
+    w->n += n;
+    offset += n;
+    length -= n;
+  }
+  return ND_OK;
+}
+
+uint64_t nd_writer_offset(const nd_writer *w) {
+  return w->written + w->n;
+}
+
+/* An unfinished file must not pass for a finished one.  Devices and pipes stay. */
+static void discard(nd_writer *w) {
+  struct stat st;
+  bool regular = fstat(w->fd, &st) == 0 && S_ISREG(st.st_mode);
+  close(w->fd);
+  if (regular) unlink(w->path);
+}
+
+nd_status nd_writer_close(nd_writer *w, bool sync, nd_error *err) {
+  nd_status status = nd_writer_flush(w, err);
+  if (status == ND_OK && w->reserved > w->written) {
+    status = nd_io_truncate(w->fd, w->written, w->path, err);
+  }
+  if (status == ND_OK && sync) status = nd_io_fsync(w->fd, w->path, err);
+  if (status == ND_OK) {
+    status = nd_io_close(w->fd, w->path, err);
+  } else {
+    discard(w);
+  }
+  nd_free(w->buf);
+  nd_free(w);
+  return status;
+}
+
+void nd_writer_abandon(nd_writer *w) {
+  if (!w) return;
+  discard(w);
+  nd_free(w->buf);
+  nd_free(w);
+}

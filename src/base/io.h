@@ -1,0 +1,106 @@
+/* Files: one door to the system's file calls, so that tests can make them fail,
+ * and a buffered writer.
+ *
+ * Every function says in its message what it wanted to do with which file, what
+ * the system answered, and, where there is one, the way out.  `name` is only
+ * for that message. */
+#ifndef ND_BASE_IO_H
+#define ND_BASE_IO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "neardup/status.h"
+
+/* Opens with O_CLOEXEC.  `mode` counts only with O_CREAT. */
+nd_status nd_io_open(int *fd, const char *path, int flags, mode_t mode,
+                     nd_error *err) ND_MUST_CHECK;
+
+/* Closes.  fd < 0 is allowed and does nothing.  The descriptor is gone even when this fails. */
+nd_status nd_io_close(int fd, const char *name, nd_error *err) ND_MUST_CHECK;
+
+/* One read of at most n bytes; *got = 0 only at the end (or when n = 0). */
+nd_status nd_io_read(size_t *got, int fd, void *buf, size_t n, const char *name,
+                     nd_error *err) ND_MUST_CHECK;
+nd_status nd_io_pread(size_t *got, int fd, void *buf, size_t n, uint64_t offset, const char *name,
+                      nd_error *err) ND_MUST_CHECK;
+
+/* Exactly n bytes.  ND_ERR_DATA: the file "is shorter than expected". */
+nd_status nd_io_read_full(int fd, void *buf, size_t n, const char *name,
+                          nd_error *err) ND_MUST_CHECK;
+nd_status nd_io_pread_full(int fd, void *buf, size_t n, uint64_t offset, const char *name,
+                           nd_error *err) ND_MUST_CHECK;
+nd_status nd_io_write_full(int fd, const void *buf, size_t n, const char *name,
+                           nd_error *err) ND_MUST_CHECK;
+nd_status nd_io_pwrite_full(int fd, const void *buf, size_t n, uint64_t offset, const char *name,
+                            nd_error *err) ND_MUST_CHECK;
+
+/* Copies `length` bytes at `offset` of one file to the current position of
+ * another, inside the kernel where it can. */
+nd_status nd_io_copy_range(int in, uint64_t offset, int out, uint64_t length, const char *in_name,
+                           const char *out_name, nd_error *err) ND_MUST_CHECK;
+
+nd_status nd_io_truncate(int fd, uint64_t size, const char *name, nd_error *err) ND_MUST_CHECK;
+nd_status nd_io_fsync(int fd, const char *name, nd_error *err) ND_MUST_CHECK;
+/* Makes the names in a directory durable (after a rename). */
+nd_status nd_io_fsync_dir(const char *path, nd_error *err) ND_MUST_CHECK;
+nd_status nd_io_rename(const char *from, const char *to, nd_error *err) ND_MUST_CHECK;
+/* A file that is already gone is no failure. */
+nd_status nd_io_unlink(const char *path, nd_error *err) ND_MUST_CHECK;
+/* Makes a directory and its parents; one that exists is no failure. */
+nd_status nd_io_mkdirs(const char *path, nd_error *err) ND_MUST_CHECK;
+
+typedef struct nd_file_info {
+  bool exists;
+  bool regular;
+  bool directory;
+  uint64_t size;
+  int64_t mtime_ns; /* since 1970 */
+  uint64_t device;  /* device and inode tell whether two names are one file */
+  uint64_t inode;
+} nd_file_info;
+
+nd_status nd_io_stat(nd_file_info *out, const char *path, nd_error *err) ND_MUST_CHECK;
+/* Like nd_io_stat, but a missing file is ND_OK with exists = false. */
+nd_status nd_io_probe(nd_file_info *out, const char *path, nd_error *err) ND_MUST_CHECK;
+nd_status nd_io_fstat(nd_file_info *out, int fd, const char *name, nd_error *err) ND_MUST_CHECK;
+
+/* Tells the kernel that the file will be read from front to back. */
+void nd_io_will_read_on(int fd);
+
+/* ND_ERR_IO "cannot VERB NAME: what errno means; the way out". */
+nd_status nd_io_fail(nd_error *err, const char *verb, const char *name, int error_number);
+
+/* Tests: the system call number `nth` from now (1 = the next) fails with
+ * `error_number`; 0 = none.  Advice and the closing of descriptors on a failure
+ * path are not counted. */
+void nd_io_fail_at(uint64_t nth, int error_number);
+uint64_t nd_io_count(void); /* calls since then; only counted while nth != 0 */
+/* Tests: a single read, write or copy moves at most `max` bytes; 0 = no limit. */
+void nd_io_short(size_t max);
+
+/* A buffered writer that only appends.  It reserves disk space ahead of the
+ * data, which makes appending several times faster on ext4, and gives back what
+ * is left.  After a failure every later call returns the same failure. */
+typedef struct nd_writer nd_writer;
+
+/* Makes or empties the file. */
+nd_status nd_writer_open(nd_writer **out, const char *path, nd_error *err) ND_MUST_CHECK;
+nd_status nd_writer_put(nd_writer *w, const void *p, size_t n, nd_error *err) ND_MUST_CHECK;
+/* Appends `length` bytes at `offset` of another file. */
+nd_status nd_writer_copy(nd_writer *w, int in, uint64_t offset, uint64_t length,
+                         const char *in_name, nd_error *err) ND_MUST_CHECK;
+/* Bytes put so far: where the next one goes. */
+uint64_t nd_writer_offset(const nd_writer *w);
+/* Puts everything into the file, so that others can read it; keeps writing. */
+nd_status nd_writer_flush(nd_writer *w, nd_error *err) ND_MUST_CHECK;
+/* Flushes, cuts the file to its real size, syncs it when `sync`, closes and
+ * frees.  When that fails before the close the unfinished file is removed. */
+nd_status nd_writer_close(nd_writer *w, bool sync, nd_error *err) ND_MUST_CHECK;
+/* For failure paths: closes and frees without writing the rest, and removes
+ * the unfinished file (a regular one).  NULL is allowed. */
+void nd_writer_abandon(nd_writer *w);
+
+#endif

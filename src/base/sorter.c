@@ -1,0 +1,238 @@
+/* External sort; see sorter.h for the algorithm in prose. */
+#include "base/sorter.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/io.h"
+
+enum { FIRST_ROOM = 1 << 12, WINDOW_MIN = 1 << 10 };
+
+typedef struct run {
+  uint64_t offset; /* of the next item to read, in items */
+  uint64_t left;
+  uint64_t first, count; /* the whole run, for rewind */
+  nd_item *window;
+  size_t at, filled;
+} run;
+
+struct nd_sorter {
+  pthread_mutex_t lock;
+  nd_item *items; /* the buffer being filled, or the only run */
+  nd_item *spare; /* of the same size while sorting */
+  size_t n, cap, most;
+  char *dir;
+  int fd;
+  uint64_t written; /* items in the file */
+  run *runs;
+  size_t run_count, run_cap;
+  uint32_t *heap; /* run numbers, by (key, run number) */
+  size_t heap_n;
+  nd_item *windows;
+  size_t window;
+  size_t at; /* in-memory reading place */
+  bool unique;
+  bool have_last;
+  uint64_t last;
+};
+
+nd_status nd_sorter_new(nd_sorter **out, uint64_t memory, const char *dir, bool unique,
+                        nd_error *err) {
+  nd_sorter *s = nd_calloc(1, sizeof *s);
+  if (!s) return nd_fail_memory(err, sizeof *s);
+  s->fd = -1;
+  s->unique = unique;
+  s->most = (size_t)(memory / (2 * sizeof(nd_item)));
+  if (s->most < FIRST_ROOM) s->most = FIRST_ROOM;
+  s->dir = nd_malloc(strlen(dir) + 1);
+  if (!s->dir) {
+    nd_free(s);
+    return nd_fail_memory(err, strlen(dir) + 1);
+  }
+  strcpy(s->dir, dir);
+  pthread_mutex_init(&s->lock, NULL);
+  *out = s;
+  return ND_OK;
+}
+
+void nd_sorter_free(nd_sorter *s) {
+  if (!s) return;
+  if (s->fd >= 0) close(s->fd);
+  pthread_mutex_destroy(&s->lock);
+  nd_free(s->items);
+  nd_free(s->spare);
+  nd_free(s->dir);
+  nd_free(s->runs);
+  nd_free(s->heap);
+  nd_free(s->windows);
+  nd_free(s);
+}
+
+static nd_status open_spill(nd_sorter *s, nd_error *err) {
+  size_t room = strlen(s->dir) + 64;
+  char *path = nd_malloc(room);
+  if (!path) return nd_fail_memory(err, room);
+  snprintf(path, room, "%s/sort-%ld-%p", s->dir, (long)getpid(), (void *)s);
+  nd_status status = nd_io_open(&s->fd, path, O_RDWR | O_CREAT | O_EXCL, 0600, err);
+  if (status == ND_OK) status = nd_io_unlink(path, err);
+  nd_free(path);
+  return status;
+}
+
+/* Sorts the buffer; drops items whose key came before when asked to. */
+static nd_status sort_buffer(nd_sorter *s, nd_error *err) {
+  if (s->n == 0) return ND_OK;
+  s->spare = nd_malloc(s->n * sizeof *s->spare);
+  if (!s->spare) return nd_fail_memory(err, s->n * sizeof *s->spare);
+  nd_radix_items(s->items, s->spare, s->n);
+  nd_free(s->spare);
+  s->spare = NULL;
+  if (!s->unique) return ND_OK;
+  size_t kept = 1;
+  for (size_t i = 1; i < s->n; i++) {
+    if (s->items[i].key != s->items[kept - 1].key) s->items[kept++] = s->items[i];
+  }
+  s->n = kept;
+  return ND_OK;
+}
+
+static nd_status spill(nd_sorter *s, nd_error *err) {
+  ND_TRY(sort_buffer(s, err));
+  /* A run that lost many repeats stays in memory for another filling. */
+  if (s->unique && s->n < s->most / 2) return ND_OK;
+  if (s->fd < 0) ND_TRY(open_spill(s, err));
+  ND_TRY(nd_array_grow(&s->runs, &s->run_cap, s->run_count + 1, sizeof *s->runs, err));
+  ND_TRY(nd_io_pwrite_full(s->fd, s->items, s->n * sizeof *s->items, s->written * sizeof *s->items,
+                           "a temporary file for sorting", err));
+  s->runs[s->run_count++] = (run){.first = s->written, .count = s->n};
+  s->written += s->n;
+  s->n = 0;
+  return ND_OK;
+}
+
+static nd_status add_locked(nd_sorter *s, const nd_item *items, size_t n, nd_error *err) {
+  while (n) {
+    if (s->n == s->most) ND_TRY(spill(s, err));
+    size_t part = s->most - s->n < n ? s->most - s->n : n;
+    if (s->n + part > s->cap) {
+      size_t cap = s->cap * 2 > s->n + part ? s->cap * 2 : s->n + part;
+      if (cap > s->most) cap = s->most;
+      nd_item *grown = nd_realloc(s->items, cap * sizeof *grown);
+      if (!grown) return nd_fail_memory(err, cap * sizeof *grown);
+      s->items = grown;
+      s->cap = cap;
+    }
+    memcpy(s->items + s->n, items, part * sizeof *items);
+    s->n += part;
+    items += part;
+    n -= part;
+  }
+  return ND_OK;
+}
+
+nd_status nd_sorter_add(nd_sorter *s, const nd_item *items, size_t n, nd_error *err) {
+  pthread_mutex_lock(&s->lock);
+  nd_status status = add_locked(s, items, n, err);
+  pthread_mutex_unlock(&s->lock);
+  return status;
+}
+
+static nd_status refill(nd_sorter *s, run *r, nd_error *err) {
+  size_t n = r->left < s->window ? (size_t)r->left : s->window;
+  r->at = 0;
+  r->filled = n;
+  if (n == 0) return ND_OK;
+  ND_TRY(nd_io_pread_full(s->fd, r->window, n * sizeof *r->window, r->offset * sizeof *r->window,
+                          "a temporary file for sorting", err));
+  r->offset += n;
+  r->left -= n;
+  return ND_OK;
+}
+
+static bool before(const nd_sorter *s, uint32_t x, uint32_t y) {
+  const run *a = &s->runs[x], *b = &s->runs[y];
+  uint64_t p = a->window[a->at].key, q = b->window[b->at].key;
+  return p < q || (p == q && x < y);
+}
+
+static void sift(nd_sorter *s, size_t i) {
+  for (;;) {
+    size_t child = 2 * i + 1;
+    if (child >= s->heap_n) return;
+    if (child + 1 < s->heap_n && before(s, s->heap[child + 1], s->heap[child])) child++;
+    if (!before(s, s->heap[child], s->heap[i])) return;
+    uint32_t swap = s->heap[i];
+    s->heap[i] = s->heap[child];
+    s->heap[child] = swap;
+    i = child;
+  }
+}
+
+nd_status nd_sorter_rewind(nd_sorter *s, nd_error *err) {
+  s->at = 0;
+  s->have_last = false;
+  s->heap_n = 0;
+  for (size_t i = 0; i < s->run_count; i++) {
+    run *r = &s->runs[i];
+    r->offset = r->first;
+    r->left = r->count;
+    r->window = s->windows + i * s->window;
+    ND_TRY(refill(s, r, err));
+    if (r->filled) s->heap[s->heap_n++] = (uint32_t)i;
+  }
+  for (size_t i = s->heap_n; i-- > 0;) sift(s, i);
+  return ND_OK;
+}
+
+nd_status nd_sorter_finish(nd_sorter *s, nd_error *err) {
+  ND_TRY(sort_buffer(s, err));
+  if (s->run_count == 0) return ND_OK;
+  if (s->n) {
+    ND_TRY(nd_array_grow(&s->runs, &s->run_cap, s->run_count + 1, sizeof *s->runs, err));
+    ND_TRY(nd_io_pwrite_full(s->fd, s->items, s->n * sizeof *s->items,
+                             s->written * sizeof *s->items, "a temporary file for sorting", err));
+    s->runs[s->run_count++] = (run){.first = s->written, .count = s->n};
+    s->written += s->n;
+  }
+  nd_free(s->items);
+  s->items = NULL;
+  s->n = s->cap = 0;
+  s->window = s->most / s->run_count;
+  if (s->window > 1 << 16) s->window = 1 << 16;
+  if (s->window < WINDOW_MIN) s->window = WINDOW_MIN;
+  s->windows = nd_malloc(s->run_count * s->window * sizeof *s->windows);
+  s->heap = nd_malloc(s->run_count * sizeof *s->heap);
+  if (!s->windows || !s->heap)
+    return nd_fail_memory(err, s->run_count * s->window * sizeof *s->windows);
+  return nd_sorter_rewind(s, err);
+}
+
+nd_status nd_sorter_next(size_t *got, nd_item *out, size_t room, nd_sorter *s, nd_error *err) {
+  size_t n = 0;
+  if (s->run_count == 0) {
+    n = s->n - s->at < room ? s->n - s->at : room;
+    if (n) memcpy(out, s->items + s->at, n * sizeof *out);
+    s->at += n;
+    *got = n;
+    return ND_OK;
+  }
+  while (n < room && s->heap_n) {
+    run *r = &s->runs[s->heap[0]];
+    nd_item item = r->window[r->at++];
+    if (r->at == r->filled) {
+      ND_TRY(refill(s, r, err));
+      if (r->filled == 0) s->heap[0] = s->heap[--s->heap_n];
+    }
+    sift(s, 0);
+    if (s->unique && s->have_last && item.key == s->last) continue;
+    s->have_last = true;
+    s->last = item.key;
+    out[n++] = item;
+  }
+  *got = n;
+  return ND_OK;
+}
+
+uint64_t nd_sorter_spilled(const nd_sorter *s) { return s->written * sizeof(nd_item); }

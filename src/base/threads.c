@@ -1,0 +1,87 @@
+/* A team of threads over numbered jobs; see threads.h. */
+#include "base/threads.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+typedef struct team {
+  nd_job run;
+  void *context;
+  uint64_t jobs;
+  _Atomic uint64_t next;
+  _Atomic int failed;
+  pthread_mutex_t lock;
+  nd_status status; /* of the lowest failed job */
+  uint64_t failed_job;
+  nd_error *err;
+} team;
+
+typedef struct member {
+  team *team;
+  unsigned number;
+} member;
+
+static void *work(void *argument) {
+  member *self = argument;
+  team *t = self->team;
+  while (!atomic_load_explicit(&t->failed, memory_order_relaxed)) {
+    uint64_t job = atomic_fetch_add(&t->next, 1);
+    if (job >= t->jobs) break;
+    nd_error err = {0};
+    nd_status status = t->run(t->context, self->number, job, &err);
+    if (status == ND_OK) continue;
+    pthread_mutex_lock(&t->lock);
+    if (t->status == ND_OK || job < t->failed_job) {
+      t->status = status;
+      t->failed_job = job;
+      if (t->err) *t->err = err;
+    }
+    pthread_mutex_unlock(&t->lock);
+    atomic_store(&t->failed, 1);
+  }
+  return NULL;
+}
+
+nd_status nd_threads_run(unsigned threads, uint64_t jobs, nd_job run, void *context,
+                         nd_error *err) {
+  if (threads > jobs) threads = (unsigned)jobs;
+  if (threads < 1) threads = 1;
+  team t = {.run = run, .context = context, .jobs = jobs, .status = ND_OK, .err = err};
+  pthread_t *ids = nd_calloc(threads, sizeof *ids);
+  member *members = nd_calloc(threads, sizeof *members);
+  if (!ids || !members) {
+    nd_free(ids);
+    nd_free(members);
+    return nd_fail_memory(err, threads * sizeof *members);
+  }
+  pthread_mutex_init(&t.lock, NULL);
+  unsigned started = 1; /* the caller is member 0 */
+  for (unsigned i = 0; i < threads; i++) members[i] = (member){&t, i};
+  for (; started < threads; started++) {
+    /* Fewer threads than asked for only cost time, never the result. */
+    if (pthread_create(&ids[started], NULL, work, &members[started]) != 0) break;
+  }
+  work(&members[0]);
+  for (unsigned i = 1; i < started; i++) pthread_join(ids[i], NULL);
+  pthread_mutex_destroy(&t.lock);
+  nd_free(ids);
+  nd_free(members);
+  return t.status;
+}
+
+unsigned nd_threads_cores(void) {
+#if defined(__linux__)
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) == 0) {
+    int n = CPU_COUNT(&set);
+    if (n > 0) return (unsigned)n;
+  }
+#endif
+  long n = sysconf(_SC_NPROCESSORS_ONLN);
+  return n > 0 ? (unsigned)n : 1;
+}

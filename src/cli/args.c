@@ -1,0 +1,115 @@
+/* Arguments → options, through the library's table. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+static const nd_option_info *find_option(const char *name, size_t n) {
+  for (const nd_option_info *i = nd_option_table(); i->name; i++) {
+    if (strlen(i->name) == n && memcmp(i->name, name, n) == 0) return i;
+  }
+  return NULL;
+}
+
+static int wrong(const cli_command *command, int *exit_status) {
+  fprintf(stderr, "Try `neardup %s --help`.\n", command->name);
+  *exit_status = EXIT_USAGE;
+  return 1;
+}
+
+/* One --option; *i is moved past its value. */
+static int take_option(cli_args *out, const cli_command *command, int argc, char **argv, int *i,
+                       int *exit_status) {
+  const char *name = argv[*i] + 2;
+  size_t n = strcspn(name, "=");
+  const char *value = name[n] == '=' ? name + n + 1 : NULL;
+  const nd_option_info *info = find_option(name, n);
+  nd_error err = {0};
+  char plain[64];
+  snprintf(plain, sizeof plain, "%.*s", (int)(n < 63 ? n : 63), name);
+  if (n == 6 && memcmp(name, "output", n) == 0 && command->bit == ND_FOR_DEDUP) {
+    if (!value && *i + 1 < argc) value = argv[++*i];
+    out->output = value;
+    if (value) return 0;
+    cli_complain("--output needs a directory");
+    return wrong(command, exit_status);
+  }
+  if (n == 5 && memcmp(name, "whole", n) == 0 && command->bit == ND_FOR_INSPECT) {
+    out->whole = 1;
+    return 0;
+  }
+  if (!info) {
+    nd_status status = nd_options_set(&out->options, plain, "", &err);
+    (void)status; /* it is unknown: the message names the nearest */
+    cli_complain("%s", err.message);
+    return wrong(command, exit_status);
+  }
+  if (!(info->commands & command->bit)) {
+    cli_complain("--%s is not an option of `neardup %s`", info->name, command->name);
+    return wrong(command, exit_status);
+  }
+  if (info->type == ND_OPTION_FLAG) {
+    if (!value) value = "yes";
+  } else if (!value && *i + 1 < argc) {
+    value = argv[++*i];
+  }
+  if (!value) {
+    cli_complain("--%s needs a value", info->name);
+    return wrong(command, exit_status);
+  }
+  if (nd_options_set(&out->options, info->name, value, &err) == ND_OK) return 0;
+  cli_complain("%s", err.message);
+  return wrong(command, exit_status);
+}
+
+int cli_parse(cli_args *out, const cli_command *command, int argc, char **argv, int *exit_status) {
+  memset(out, 0, sizeof *out);
+  nd_options_init(&out->options);
+  /* A list of pairs has been cut already: no threshold unless asked for. */
+  if (command->bit == ND_FOR_CLUSTER) out->options.threshold = (nd_decimal){0, 1};
+  out->inputs = calloc((size_t)argc + 1, sizeof *out->inputs);
+  if (!out->inputs) {
+    cli_complain("out of memory");
+    *exit_status = EXIT_FAILED;
+    return 1;
+  }
+  int options_end = 0;
+  for (int i = 0; i < argc; i++) {
+    const char *a = argv[i];
+    if (options_end || a[0] != '-' || a[1] == '\0') {
+      out->inputs[out->input_n++] = a;
+    } else if (strcmp(a, "--") == 0) {
+      options_end = 1;
+    } else if (strcmp(a, "--help") == 0 || strcmp(a, "-h") == 0) {
+      cli_help(stdout, command);
+      *exit_status = EXIT_DONE;
+      return 1;
+    } else if (strncmp(a, "-o", 2) == 0 && command->bit == ND_FOR_DEDUP) {
+      out->output = a[2] ? a + 2 : i + 1 < argc ? argv[++i] : NULL;
+      if (!out->output) {
+        cli_complain("-o needs a directory");
+        return wrong(command, exit_status);
+      }
+    } else if (a[1] == '-') {
+      if (take_option(out, command, argc, argv, &i, exit_status)) return 1;
+    } else {
+      cli_complain("there is no option %s", a);
+      return wrong(command, exit_status);
+    }
+  }
+  nd_error err = {0};
+  if (command->bit != ND_FOR_CLUSTER && nd_options_check(&out->options, &err) != ND_OK) {
+    cli_complain("%s", err.message);
+    return wrong(command, exit_status);
+  }
+  if (out->input_n == 0) {
+    cli_complain("no input is named");
+    return wrong(command, exit_status);
+  }
+  return 0;
+}
+
+void cli_args_clear(cli_args *args) {
+  free(args->inputs);
+  args->inputs = NULL;
+}

@@ -1,0 +1,64 @@
+/* The command: what its parts share.  Only public headers of the library. */
+#ifndef ND_CLI_H
+#define ND_CLI_H
+
+#include <neardup.h>
+#include <stdio.h>
+
+enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_REJECTED = 3, EXIT_INTERRUPTED = 130 };
+
+typedef struct cli_command {
+  const char *name;
+  unsigned bit;         /* ND_FOR_… */
+  const char *usage;    /* after the name */
+  const char *summary;  /* one line */
+  const char *text;     /* a paragraph */
+  const char *examples;
+  int (*run)(const struct cli_command *self, int argc, char **argv);
+} cli_command;
+
+extern const cli_command cli_dedup, cli_pairs, cli_cluster, cli_inspect;
+extern const cli_command *const cli_commands[]; /* ends with NULL */
+
+/* Parsed arguments of a command. */
+typedef struct cli_args {
+  nd_options options;
+  const char *output; /* -o DIR, or NULL */
+  int whole;          /* --whole */
+  const char **inputs;
+  size_t input_n;
+} cli_args;
+
+/* 0: go on.  Otherwise the exit status, printed already (help or a mistake). */
+int cli_parse(cli_args *out, const cli_command *command, int argc, char **argv, int *exit_status);
+void cli_args_clear(cli_args *args);
+
+void cli_help(FILE *to, const cli_command *command); /* NULL: the command as a whole */
+unsigned cli_width(FILE *of);
+
+/* "neardup: MESSAGE" on stderr. */
+void cli_complain(const char *format, ...) ND_PRINTF(1, 2);
+
+/* Progress on stderr, as --progress says; Ctrl-C. */
+typedef struct cli_progress {
+  enum { CLI_PROGRESS_NONE, CLI_PROGRESS_BAR, CLI_PROGRESS_JSON } how;
+  int drawn;
+  double last;
+} cli_progress;
+void cli_progress_start(cli_progress *p, const nd_options *options, nd_hooks *hooks);
+void cli_progress_end(cli_progress *p);
+
+/* Standard output as a sink; cli_stdout_end reports a failed write. */
+nd_sink cli_stdout(void);
+
+/* The exit status for how a job ended; complains where it must. */
+int cli_exit(nd_status status, const nd_error *err, const nd_summary *summary);
+
+/* "1,234,567" and "12.3 MB", in one of a few static buffers. */
+const char *cli_count(uint64_t n);
+const char *cli_bytes(double n);
+
+/* The closing lines on stderr. */
+void cli_report_cost(const nd_summary *s, const cli_progress *p);
+
+#endif

@@ -1,0 +1,36 @@
+/* neardup cluster */
+#include "cli.h"
+
+static int run(const cli_command *self, int argc, char **argv) {
+  cli_args args;
+  int exit_status = EXIT_DONE;
+  if (cli_parse(&args, self, argc, argv, &exit_status) == 0) {
+    if (args.input_n != 1) {
+      cli_complain("cluster takes one list of pairs");
+      exit_status = EXIT_USAGE;
+    } else {
+      nd_summary s;
+      nd_error err = {0};
+      nd_sink out = cli_stdout();
+      nd_status status = nd_cluster(&s, args.inputs[0], &out, &args.options, NULL, &err);
+      if (status == ND_OK)
+        fprintf(stderr, "clusters  %s of %s documents, the largest has %s\n", cli_count(s.clusters),
+                cli_count(s.documents), cli_count(s.largest_cluster));
+      exit_status = cli_exit(status, &err, &s);
+    }
+  }
+  cli_args_clear(&args);
+  return exit_status;
+}
+
+const cli_command cli_cluster = {
+    "cluster",
+    ND_FOR_CLUSTER,
+    "PAIRS [OPTION...]",
+    "pairs → clusters",
+    "Reads pairs as `neardup pairs` writes them (a file or -) and writes a line per document that "
+    "is in a cluster: id TAB cluster TAB kept|dropped TAB similarity to the kept member, or - when "
+    "that pair is not in the list. The first document of a cluster to appear is the kept one.",
+    "  neardup cluster pairs.tsv > clusters.tsv\n"
+    "  neardup cluster --cluster star --threshold 0.9 pairs.tsv\n",
+    run};

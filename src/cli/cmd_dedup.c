@@ -1,0 +1,94 @@
+/* neardup dedup */
+#include <string.h>
+
+#include "cli.h"
+
+static void report_input(const nd_summary *s, const char *dir) {
+  fprintf(stderr, "read      %s document%s in %s file%s, %s", cli_count(s->documents),
+          s->documents == 1 ? "" : "s", cli_count(s->files), s->files == 1 ? "" : "s",
+          cli_bytes((double)s->bytes));
+  if (s->resumed_documents)
+    fprintf(stderr, "; %s of them by an earlier run", cli_count(s->resumed_documents));
+  fputc('\n', stderr);
+  if (s->rejected)
+    fprintf(stderr, "rejected  %s: see %s/rejected.tsv\n", cli_count(s->rejected), dir);
+  if (s->repeated_ids)
+    fprintf(stderr, "warning   %s id%s came before, such as %s\n", cli_count(s->repeated_ids),
+            s->repeated_ids == 1 ? "" : "s", s->repeated_id);
+}
+
+static void report_method(const nd_summary *s, const nd_options *o) {
+  fprintf(stderr, "pairs     %s, from %s candidates%s\n", cli_count(s->pairs),
+          cli_count(s->candidates),
+          strcmp(o->verify, "exact") == 0 ? ", each verified exactly" : ", not verified exactly");
+  if (s->bands)
+    fprintf(stderr, "recall    %.4f predicted at similarity %.10g (%u bands x %u rows)\n",
+            s->predicted_recall, (double)o->threshold.num / (double)o->threshold.den, s->bands,
+            s->rows);
+  if (s->hot_buckets)
+    fprintf(stderr, "hot       %s bucket%s above --bucket-cap, compared with the first only\n",
+            cli_count(s->hot_buckets), s->hot_buckets == 1 ? "" : "s");
+}
+
+static void report(const nd_summary *s, const cli_args *args, const cli_progress *p) {
+  if (p->how == CLI_PROGRESS_JSON) return;
+  if (s->already_complete) {
+    fprintf(stderr, "%s is complete already: nothing to do\n", args->output);
+    return;
+  }
+  if (s->shard_only) {
+    fprintf(stderr, "shard %s is read: %s documents so far; run without --shard to finish\n",
+            args->options.shard, cli_count(s->documents));
+    return;
+  }
+  report_input(s, args->output);
+  fprintf(stderr, "kept      %s\n", cli_count(s->kept));
+  fprintf(stderr, "dropped   %s (%s exact cop%s) from %s cluster%s\n", cli_count(s->dropped),
+          cli_count(s->copies), s->copies == 1 ? "y" : "ies", cli_count(s->clusters),
+          s->clusters == 1 ? "" : "s");
+  report_method(s, &args->options);
+  cli_report_cost(s, p);
+  fprintf(stderr, "result    %s/kept, clusters.tsv, pairs.tsv, summary.json\n", args->output);
+}
+
+static int run(const cli_command *self, int argc, char **argv) {
+  cli_args args;
+  int exit_status = EXIT_DONE;
+  if (cli_parse(&args, self, argc, argv, &exit_status) == 0) {
+    if (!args.output) {
+      cli_complain("dedup needs -o DIR, the directory for its result");
+      exit_status = EXIT_USAGE;
+    } else {
+      nd_summary summary;
+      nd_error err = {0};
+      nd_hooks hooks;
+      cli_progress progress;
+      cli_progress_start(&progress, &args.options, &hooks);
+      nd_status status = nd_dedup(&summary, args.inputs, args.input_n, args.output, &args.options,
+                                  &hooks, &err);
+      cli_progress_end(&progress);
+      if (status == ND_OK) report(&summary, &args, &progress);
+      exit_status = cli_exit(status, &err, &summary);
+      if (status == ND_ERR_CANCELLED)
+        fprintf(stderr, "The same command goes on where this one stopped.\n");
+    }
+  }
+  cli_args_clear(&args);
+  return exit_status;
+}
+
+const cli_command cli_dedup = {
+    "dedup",
+    ND_FOR_DEDUP,
+    "INPUT... -o DIR [OPTION...]",
+    "a corpus without its near-duplicates: the main job",
+    "Reads files, directories or - (standard input), finds documents that are near-duplicates of "
+    "one another, keeps one of each cluster, and writes DIR/kept (the kept documents in the "
+    "input's own format, byte for byte), clusters.tsv, pairs.tsv, rejected.tsv and summary.json. "
+    "Every dropped document is a verified near-duplicate of the one kept in its place. "
+    "Interrupted, the same command resumes.",
+    "  neardup dedup corpus.jsonl -o out\n"
+    "  neardup dedup crawl/*.warc.gz -o out --threshold 0.9 --keep newest\n"
+    "  neardup dedup --format lines --shingle chars:9 titles.txt -o out\n"
+    "  zcat big.jsonl.gz | neardup dedup - -o out --memory 4G\n",
+    run};

@@ -1,0 +1,34 @@
+/* neardup inspect */
+#include "cli.h"
+
+static int run(const cli_command *self, int argc, char **argv) {
+  cli_args args;
+  int exit_status = EXIT_DONE;
+  if (cli_parse(&args, self, argc, argv, &exit_status) == 0) {
+    nd_summary s;
+    nd_error err = {0};
+    nd_hooks hooks;
+    cli_progress progress;
+    nd_sink out = cli_stdout();
+    cli_progress_start(&progress, &args.options, &hooks);
+    hooks.progress = NULL; /* the lines themselves show it */
+    nd_status status =
+        nd_inspect(&s, args.inputs, args.input_n, args.whole, &out, &args.options, &hooks, &err);
+    exit_status = cli_exit(status, &err, &s);
+  }
+  cli_args_clear(&args);
+  return exit_status;
+}
+
+const cli_command cli_inspect = {
+    "inspect",
+    ND_FOR_INSPECT,
+    "INPUT... [OPTION...]",
+    "what the readers and the tokeniser see",
+    "Writes a line per record: place, format, kind (text, html, set, other, rejected), id, bytes, "
+    "number of tokens, and the first tokens, or the reason why a record is rejected or no "
+    "document.",
+    "  neardup inspect crawl.warc.gz | head\n"
+    "  neardup inspect --whole page.html\n"
+    "  neardup inspect corpus.jsonl | awk -F'\\t' '$3 == \"rejected\"'\n",
+    run};

@@ -1,0 +1,45 @@
+/* neardup pairs */
+#include "cli.h"
+
+static int run(const cli_command *self, int argc, char **argv) {
+  cli_args args;
+  int exit_status = EXIT_DONE;
+  if (cli_parse(&args, self, argc, argv, &exit_status) == 0) {
+    nd_summary s;
+    nd_error err = {0};
+    nd_hooks hooks;
+    cli_progress progress;
+    nd_sink out = cli_stdout();
+    cli_progress_start(&progress, &args.options, &hooks);
+    nd_status status = nd_pairs(&s, args.inputs, args.input_n, &out, &args.options, &hooks, &err);
+    cli_progress_end(&progress);
+    if (status == ND_OK && progress.how != CLI_PROGRESS_JSON) {
+      fprintf(stderr, "pairs     %s among %s documents", cli_count(s.pairs),
+              cli_count(s.documents));
+      if (s.rejected)
+        fprintf(stderr, "; %s rejected (see `neardup inspect`)", cli_count(s.rejected));
+      fputc('\n', stderr);
+      if (s.bands)
+        fprintf(stderr, "recall    %.4f predicted at similarity %.10g (%u bands x %u rows)\n",
+                s.predicted_recall,
+                (double)args.options.threshold.num / (double)args.options.threshold.den, s.bands,
+                s.rows);
+      cli_report_cost(&s, &progress);
+    }
+    exit_status = cli_exit(status, &err, &s);
+  }
+  cli_args_clear(&args);
+  return exit_status;
+}
+
+const cli_command cli_pairs = {
+    "pairs",
+    ND_FOR_PAIRS,
+    "INPUT... [OPTION...]",
+    "near-duplicate pairs on standard output",
+    "Writes a line per pair of near-duplicates: id TAB id TAB similarity, in input order. Exact "
+    "copies are listed with every copy; with --collapse only with their first.",
+    "  neardup pairs corpus.jsonl > pairs.tsv\n"
+    "  neardup pairs --threshold 0.5 --recall 0.99 docs/ | sort -t$'\\t' -k3,3r | head\n"
+    "  neardup pairs corpus.jsonl | neardup cluster -\n",
+    run};

@@ -1,0 +1,100 @@
+/* Help, made from the table of options, as wide as the terminal. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+enum { NARROWEST = 40, WIDEST = 100, USUAL = 80, INDENT = 26 };
+
+unsigned cli_width(FILE *of) {
+  const char *columns = getenv("COLUMNS");
+  int width = columns ? atoi(columns) : 0;
+  struct winsize size;
+  if (width <= 0 && isatty(fileno(of)) && ioctl(fileno(of), TIOCGWINSZ, &size) == 0)
+    width = size.ws_col;
+  if (width <= 0) width = USUAL;
+  return width < NARROWEST ? NARROWEST : (unsigned)width;
+}
+
+/* Words wrapped between `indent` and the width; the cursor is at `at`. */
+static void wrap(FILE *to, const char *text, unsigned at, unsigned indent, unsigned width) {
+  if (width > WIDEST) width = WIDEST;
+  if (indent + 20 > width) indent = 4;
+  int first = 1;
+  while (*text) {
+    unsigned n = (unsigned)strcspn(text, " \n");
+    if (!first && at + 1 + n > width) {
+      fprintf(to, "\n%*s", (int)indent, "");
+      at = indent;
+      first = 1;
+    }
+    if (!first) {
+      fputc(' ', to);
+      at++;
+    }
+    fwrite(text, 1, n, to);
+    at += n;
+    first = 0;
+    text += n + (text[n] != '\0');
+  }
+  fputc('\n', to);
+}
+
+static void help_option(FILE *to, const char *left, const char *help, unsigned width) {
+  unsigned n = (unsigned)strlen(left);
+  fprintf(to, "  %s", left);
+  if (n + 4 > INDENT || INDENT + 20 > width) {
+    fprintf(to, "\n%*s", INDENT + 20 > width ? 4 : INDENT, "");
+  } else {
+    fprintf(to, "%*s", (int)(INDENT - 2 - n), "");
+  }
+  wrap(to, help, INDENT, INDENT, width);
+}
+
+static void help_table(FILE *to, const cli_command *command, unsigned width) {
+  for (const nd_option_info *i = nd_option_table(); i->name; i++) {
+    if (!(i->commands & command->bit)) continue;
+    char left[80], help[600];
+    snprintf(left, sizeof left, "--%s%s%s", i->name, i->metavar ? " " : "",
+             i->metavar ? i->metavar : "");
+    size_t n = (size_t)snprintf(help, sizeof help, "%s", i->help);
+    if (i->values) n += (size_t)snprintf(help + n, sizeof help - n, " (one of: %s)", i->values);
+    const char *standard = i->standard;
+    if (command->bit == ND_FOR_CLUSTER && strcmp(i->name, "threshold") == 0) standard = "";
+    if (i->type != ND_OPTION_FLAG && standard[0])
+      snprintf(help + n, sizeof help - n, " [%s]", standard);
+    help_option(to, left, help, width);
+  }
+}
+
+static void help_overview(FILE *to, unsigned width) {
+  fprintf(to, "neardup finds near-duplicate documents.\n\nUsage: neardup COMMAND …\n\n");
+  for (const cli_command *const *c = cli_commands; *c; c++)
+    help_option(to, (*c)->name, (*c)->summary, width);
+  fprintf(to,
+          "\nExamples:\n"
+          "  neardup dedup crawl.warc.gz -o out     # out/kept is the crawl without duplicates\n"
+          "  neardup pairs --threshold 0.9 docs/    # near-duplicate pairs on standard output\n"
+          "\nMore: neardup COMMAND --help, man neardup, neardup --version\n");
+}
+
+void cli_help(FILE *to, const cli_command *command) {
+  unsigned width = cli_width(to);
+  if (!command) {
+    help_overview(to, width);
+    return;
+  }
+  fprintf(to, "Usage: neardup %s %s\n\n", command->name, command->usage);
+  wrap(to, command->text, 0, 0, width);
+  fprintf(to, "\nOptions:\n");
+  if (command->bit == ND_FOR_DEDUP)
+    help_option(to, "-o, --output DIR", "where the result goes; a new or empty directory", width);
+  if (command->bit == ND_FOR_INSPECT)
+    help_option(to, "--whole", "show all tokens of every document", width);
+  help_table(to, command, width);
+  fprintf(to, "\nExamples:\n%s", command->examples);
+  fprintf(to,
+          "\nExit status: 0 done; 1 failed; 2 wrong usage; 3 done, but records were rejected.\n");
+}

@@ -1,0 +1,50 @@
+/* neardup COMMAND …: finds the command and runs it. */
+#include <signal.h>
+#include <string.h>
+
+#include "cli.h"
+
+const cli_command *const cli_commands[] = {&cli_dedup, &cli_pairs, &cli_cluster, &cli_inspect,
+                                           NULL};
+
+static const cli_command *find(const char *name) {
+  for (const cli_command *const *c = cli_commands; *c; c++) {
+    if (strcmp((*c)->name, name) == 0) return *c;
+  }
+  return NULL;
+}
+
+static int print_version(void) {
+  printf("neardup %s (%s, CPU level %s)\n", nd_version(), nd_compiler(), nd_cpu_level_name());
+  return EXIT_DONE;
+}
+
+int main(int argc, char **argv) {
+  /* A reader that goes away is an error to report after tidying up. */
+  signal(SIGPIPE, SIG_IGN);
+  const char *word = argc > 1 ? argv[1] : "";
+  if (argc < 2) {
+    cli_help(stderr, NULL);
+    return EXIT_USAGE;
+  }
+  if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 ||
+      (strcmp(word, "help") == 0 && argc == 2)) {
+    cli_help(stdout, NULL);
+    return EXIT_DONE;
+  }
+  if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) return print_version();
+  if (strcmp(word, "help") == 0) {
+    const cli_command *command = find(argv[2]);
+    if (command) {
+      cli_help(stdout, command);
+      return EXIT_DONE;
+    }
+    word = argv[2];
+  }
+  const cli_command *command = find(word);
+  if (!command) {
+    cli_complain("there is no command %s; `neardup --help` lists them", word);
+    return EXIT_USAGE;
+  }
+  return command->run(command, argc - 2, argv + 2);
+}

@@ -1,0 +1,157 @@
+/* Progress, Ctrl-C, numbers for people, and exit statuses. */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+static volatile sig_atomic_t interrupted;
+static int stdout_gone;
+
+void cli_complain(const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  fputs("neardup: ", stderr);
+  vfprintf(stderr, format, args);
+  fputc('\n', stderr);
+  va_end(args);
+}
+
+static void on_signal(int number) {
+  if (interrupted) _exit(128 + number); /* asked twice: at once */
+  interrupted = number;
+}
+
+static int is_cancelled(void *context) {
+  (void)context;
+  return interrupted;
+}
+
+const char *cli_count(uint64_t n) {
+  static char buffers[8][32];
+  static int next;
+  char *out = buffers[next++ & 7], digits[32];
+  int length = snprintf(digits, sizeof digits, "%" PRIu64, n), at = 0;
+  for (int i = 0; i < length; i++) {
+    if (i && (length - i) % 3 == 0) out[at++] = ',';
+    out[at++] = digits[i];
+  }
+  out[at] = '\0';
+  return out;
+}
+
+const char *cli_bytes(double n) {
+  static char buffers[8][32];
+  static int next;
+  static const char *const units[] = {"B", "KB", "MB", "GB", "TB", "PB"};
+  int unit = 0;
+  while (n >= 999.5 && unit < 5) {
+    n /= 1000;
+    unit++;
+  }
+  char *out = buffers[next++ & 7];
+  snprintf(out, 32, unit && n < 99.95 ? "%.1f %s" : "%.0f %s", n, units[unit]);
+  return out;
+}
+
+static void draw_bar(cli_progress *p, const nd_progress *now) {
+  enum { BAR = 24 };
+  char line[256];
+  double share = now->total ? (double)now->done / (double)now->total : 0;
+  if (share > 1) share = 1;
+  int n = snprintf(line, sizeof line, "%-6s ", now->stage);
+  if (now->total) {
+    line[n++] = '[';
+    for (int i = 0; i < BAR; i++) line[n++] = i < (int)(share * BAR) ? '#' : '.';
+    line[n++] = ']';
+    n += snprintf(line + n, sizeof line - (size_t)n, " %3d%%  %s documents", (int)(share * 100),
+                  cli_count(now->documents));
+    if (now->seconds > 0.5) {
+      double rate = (double)now->done / now->seconds;
+      int left = (int)ceil((double)(now->total - now->done) / (rate > 0 ? rate : 1));
+      n += snprintf(line + n, sizeof line - (size_t)n, "  %s/s  %d:%02d left", cli_bytes(rate),
+                    left / 60, left % 60);
+    }
+  } else if (strcmp(now->stage, "verify") == 0) {
+    n += snprintf(line + n, sizeof line - (size_t)n, "%s pairs", cli_count(now->done));
+  }
+  unsigned width = cli_width(stderr);
+  if ((unsigned)n >= width) n = (int)width - 1;
+  fprintf(stderr, "\r%.*s\033[K", n, line);
+  fflush(stderr);
+  p->drawn = 1;
+}
+
+static void show(void *context, const nd_progress *now) {
+  cli_progress *p = context;
+  if (p->how == CLI_PROGRESS_JSON) {
+    fprintf(stderr,
+            "{\"stage\": \"%s\", \"done\": %" PRIu64 ", \"total\": %" PRIu64
+            ", \"documents\": %" PRIu64 ", \"seconds\": %.3f}\n",
+            now->stage, now->done, now->total, now->documents, now->seconds);
+    return;
+  }
+  if (now->seconds - p->last < 0.1 && p->drawn) return;
+  p->last = now->seconds;
+  draw_bar(p, now);
+}
+
+void cli_progress_start(cli_progress *p, const nd_options *options, nd_hooks *hooks) {
+  memset(p, 0, sizeof *p);
+  const char *term = getenv("TERM");
+  int able = isatty(STDERR_FILENO) && !(term && strcmp(term, "dumb") == 0);
+  p->how = strcmp(options->progress, "json") == 0             ? CLI_PROGRESS_JSON
+           : strcmp(options->progress, "auto") == 0 && able ? CLI_PROGRESS_BAR
+                                                              : CLI_PROGRESS_NONE;
+  *hooks = (nd_hooks){p, p->how == CLI_PROGRESS_NONE ? NULL : show, is_cancelled};
+  struct sigaction action = {.sa_handler = on_signal};
+  sigaction(SIGINT, &action, NULL);
+  sigaction(SIGTERM, &action, NULL);
+}
+
+void cli_progress_end(cli_progress *p) {
+  if (p->drawn) fputs("\r\033[K", stderr);
+  p->drawn = 0;
+}
+
+static nd_status write_stdout(void *context, const char *bytes, size_t n, nd_error *err) {
+  (void)context;
+  while (n) {
+    ssize_t put = write(STDOUT_FILENO, bytes, n);
+    if (put < 0 && errno == EINTR && !interrupted) continue;
+    if (put < 0) {
+      stdout_gone = errno == EPIPE;
+      return nd_fail(err, errno == EINTR ? ND_ERR_CANCELLED : ND_ERR_IO,
+                     "cannot write to standard output: %s", strerror(errno));
+    }
+    bytes += put;
+    n -= (size_t)put;
+  }
+  return ND_OK;
+}
+
+nd_sink cli_stdout(void) { return (nd_sink){NULL, write_stdout}; }
+
+int cli_exit(nd_status status, const nd_error *err, const nd_summary *summary) {
+  if (stdout_gone) { /* the reader left: end as programs in a pipe do */
+    signal(SIGPIPE, SIG_DFL);
+    raise(SIGPIPE);
+  }
+  if (status == ND_OK) return summary->rejected ? EXIT_REJECTED : EXIT_DONE;
+  cli_complain("%s", err->message);
+  if (status == ND_ERR_CANCELLED) return interrupted ? 128 + interrupted : EXIT_FAILED;
+  return status == ND_ERR_USAGE ? EXIT_USAGE : EXIT_FAILED;
+}
+
+void cli_report_cost(const nd_summary *s, const cli_progress *p) {
+  if (p->how == CLI_PROGRESS_JSON) return;
+  double rate = s->seconds > 0 ? (double)s->raw_bytes / s->seconds : 0;
+  fprintf(stderr, "time      %.2f s (%.2f s CPU, %u thread%s), %s/s, peak memory %s\n", s->seconds,
+          s->cpu_seconds, s->threads, s->threads == 1 ? "" : "s", cli_bytes(rate),
+          cli_bytes((double)s->peak_memory));
+}

@@ -1,0 +1,21 @@
+/* Which member of a cluster stays: a rank per document, smaller is better.
+ *
+ * Ties go to the document that came first in the input, so a rank need not be
+ * unique.  A document without the wanted value ranks last. */
+#ifndef ND_CLUSTER_KEEP_H
+#define ND_CLUSTER_KEEP_H
+
+#include "base/mem.h"
+#include "neardup/options.h"
+
+typedef struct nd_keep_facts {
+  uint64_t text_bytes; /* of the token text */
+  nd_str time, url, field;
+} nd_keep_facts;
+
+uint64_t nd_keep_rank(nd_keep keep, const nd_keep_facts *facts);
+
+/* Seconds since 1970 of an ISO 8601, 14-digit (ARC) or Unix time; false: none. */
+bool nd_keep_parse_time(int64_t *out, nd_str text);
+
+#endif

@@ -1,0 +1,269 @@
+/* Framing of archives, for WARC and ARC (archive.h).
+ *
+ * One frame: blank bytes (OTHER), or bytes where no record starts (REJECT), or
+ * one record.  A record takes its line ends behind it along, so that frames
+ * tile the stream and a copied frame is a valid piece of an archive. */
+#include "input/archive.h"
+
+#include <ctype.h>
+
+enum {
+  FIRST_PEEK = 4096,
+  STRIDE = 1 << 16, /* of skipping */
+  NEAR = 4096,      /* how far a stated length may be wrong */
+  SHORT = 64,       /* and how far for the last record */
+  BACK = 1 << 20    /* how far back a cut record is noticed */
+};
+/* A length above this is damage, not a large record. */
+#define ABSURD_LENGTH ((uint64_t)1 << 40)
+
+/* What peek shows, but never more than was asked for: frames must not depend
+ * on how much a stream happens to hold.  *whole: nothing comes after it. */
+static nd_status look(nd_str *v, bool *whole, nd_stream *s, size_t want, nd_error *err) {
+  *v = (nd_str){"", 0};
+  nd_status status = nd_stream_peek(v, s, want, err);
+  *whole = v->n < want;
+  if (v->n > want) v->n = want;
+  if (v->n == 0) v->p = "";
+  return *whole ? status : ND_OK;
+}
+
+static bool is_blank(char c) {
+  return c == '\n' || c == '\r' || c == ' ' || c == '\t';
+}
+
+nd_str nd_archive_trim(nd_str s) {
+  while (s.n && is_blank(s.p[0])) s.p++, s.n--;
+  while (s.n && is_blank(s.p[s.n - 1])) s.n--;
+  return s;
+}
+
+bool nd_archive_begins(nd_str s, const char *lower) {
+  size_t n = strlen(lower);
+  if (s.n < n) return false;
+  for (size_t i = 0; i < n; i++) {
+    if (tolower((unsigned char)s.p[i]) != lower[i]) return false;
+  }
+  return true;
+}
+
+bool nd_archive_is(nd_str s, const char *lower) {
+  return s.n == strlen(lower) && nd_archive_begins(s, lower);
+}
+
+const char *nd_archive_length(uint64_t *out, nd_str digits, const char *const names[4]) {
+  if (digits.n == 0) return names[0];
+  bool negative = digits.p[0] == '-';
+  uint64_t value = 0;
+  bool large = false;
+  if (negative && digits.n == 1) return names[2];
+  for (size_t i = negative; i < digits.n; i++) {
+    if (digits.p[i] < '0' || digits.p[i] > '9') return names[2];
+    value = value * 10 + (uint64_t)(digits.p[i] - '0');
+    if (value > ABSURD_LENGTH) large = true, value = ABSURD_LENGTH;
+  }
+  if (negative) return names[1];
+  if (large) return names[3];
+  *out = value;
+  return NULL;
+}
+
+nd_str nd_archive_block(nd_str raw, const nd_archive_head *head) {
+  nd_str block = {raw.p + head->size, raw.n - head->size};
+  if (head->length <= block.n) {
+    size_t i = (size_t)head->length;
+    while (i < block.n && is_blank(block.p[i])) i++;
+    if (i == block.n) return (nd_str){block.p, (size_t)head->length};
+  }
+  while (block.n && (block.p[block.n - 1] == '\n' || block.p[block.n - 1] == '\r')) block.n--;
+  return block;
+}
+
+/* The first record that starts at a line in [from, to); `to` if there is none. */
+static size_t find_start(const nd_archive *a, nd_str v, size_t from, size_t to, bool whole) {
+  while (from < to) {
+    if (a->starts((nd_str){v.p + from, v.n - from}, whole) == ND_SEEN_YES) return from;
+    const char *end = memchr(v.p + from, '\n', to - from);
+    if (!end) break;
+    from = (size_t)(end - v.p) + 1;
+  }
+  return to;
+}
+
+/* Moves past `n` bytes; *moved < n only where the stream ends or fails. */
+static nd_status skip_bytes(uint64_t *moved, nd_stream *s, uint64_t n, nd_error *err) {
+  *moved = 0;
+  while (*moved < n) {
+    nd_str v;
+    bool whole;
+    uint64_t left = n - *moved;
+    nd_status status = look(&v, &whole, s, left < STRIDE ? (size_t)left : STRIDE, err);
+    nd_stream_skip(s, v.n);
+    *moved += v.n;
+    if (status != ND_OK || whole) return status;
+  }
+  return ND_OK;
+}
+
+/* Moves to the next line where a record starts, at least one line on, or to
+ * the end of the bytes.  A failing stream is left for the next frame to tell. */
+static void resync(const nd_archive *a, nd_stream *s) {
+  size_t want = STRIDE + 2 * a->first_line;
+  for (;;) {
+    nd_str v;
+    bool whole, more = false;
+    size_t at = 0;
+    if (look(&v, &whole, s, want, NULL) != ND_OK) whole = true;
+    while (!more) {
+      const char *end = memchr(v.p + at, '\n', v.n - at);
+      if (!end) break;
+      size_t line = (size_t)(end - v.p) + 1;
+      nd_seen seen = a->starts((nd_str){v.p + line, v.n - line}, whole);
+      if (seen == ND_SEEN_YES) {
+        nd_stream_skip(s, line);
+        return;
+      }
+      /* Where it cannot be told yet, stand on the line end to look again. */
+      more = seen == ND_SEEN_MORE && !whole;
+      at = more ? line - 1 : line;
+    }
+    nd_stream_skip(s, more ? at : v.n);
+    if (whole) return;
+  }
+}
+
+static nd_status reject(nd_frame *out, const nd_archive *a, nd_stream *s) {
+  resync(a, s);
+  out->kind = ND_FRAME_REJECT;
+  out->length = nd_stream_offset(s) - out->offset;
+  return ND_OK;
+}
+
+/* The stream failed inside a record: what is left of it is lost. */
+static nd_status lost(nd_frame *out, nd_stream *s, nd_str v, nd_status status) {
+  nd_stream_skip(s, v.n);
+  out->kind = ND_FRAME_REJECT;
+  out->length = nd_stream_offset(s) - out->offset;
+  return status;
+}
+
+/* The last record: is it whole, and only its length a little too long?  Then
+ * the blank line behind it is there. */
+static bool ends_well(nd_str v, size_t stated) {
+  if (v.n < 4 || stated - v.n > SHORT) return false;
+  return memcmp(v.p + v.n - 2, "\n\n", 2) == 0 || memcmp(v.p + v.n - 4, "\r\n\r\n", 4) == 0;
+}
+
+/* Where the record ends whose stated end is v.p + stated, with the line ends
+ * behind it.  `least`: it cannot end before. */
+static size_t settle(const nd_archive *a, nd_str v, size_t stated, size_t least, bool whole) {
+  size_t next = stated;
+  unsigned lines = 0;
+  while (next < v.n && is_blank(v.p[next])) lines += v.p[next++] == '\n';
+  if (next == v.n) return next;
+  bool here = a->starts((nd_str){v.p + next, v.n - next}, whole) == ND_SEEN_YES;
+  if (here && v.p[next - 1] == '\n') return next;
+  /* The length is wrong: too long … */
+  size_t from = stated > least + BACK ? stated - BACK : least;
+  if (from > least) { /* … begin at a line */
+    const char *line = memchr(v.p + from, '\n', stated - from);
+    from = line ? (size_t)(line - v.p) + 1 : stated;
+  }
+  size_t found = find_start(a, v, from, stated, whole);
+  if (found < stated) return found;
+  if (here || lines >= a->separators) return next; /* or right, and rubbish follows */
+  /* … or too short. */
+  size_t to = v.n - stated > NEAR ? stated + NEAR : v.n;
+  const char *line = memchr(v.p + stated, '\n', to - stated);
+  if (line) {
+    size_t first = (size_t)(line - v.p) + 1;
+    found = find_start(a, v, first, to, whole);
+    if (found < to) return found;
+  }
+  return next;
+}
+
+nd_status nd_archive_frame(nd_frame *out, nd_stream *s, const nd_archive *a,
+                           const nd_input_options *o, nd_error *err) {
+  *out = (nd_frame){.kind = ND_FRAME_END, .offset = nd_stream_offset(s)};
+  nd_str v;
+  bool whole;
+  size_t want = FIRST_PEEK;
+  nd_status status = look(&v, &whole, s, want, err);
+  if (v.n == 0) return status;
+
+  size_t blank = out->offset == 0 && v.n >= 3 && !memcmp(v.p, "\xef\xbb\xbf", 3) ? 3 : 0;
+  while (blank < v.n && is_blank(v.p[blank])) blank++;
+  if (blank) {
+    nd_stream_skip(s, blank);
+    out->kind = ND_FRAME_OTHER;
+    out->length = blank;
+    return ND_OK;
+  }
+
+  nd_archive_head head = {0};
+  const char *bad = NULL;
+  for (;;) {
+    nd_seen seen = a->starts(v, whole);
+    if (seen == ND_SEEN_NO) {
+      nd_fail(err, ND_ERR_DATA, "here begins no %s", a->noun);
+      return reject(out, a, s);
+    }
+    if (seen == ND_SEEN_YES) seen = a->head(&head, &bad, v, whole);
+    if (seen == ND_SEEN_YES) break;
+    if (seen == ND_SEEN_NO) {
+      nd_fail(err, ND_ERR_DATA, "the %s %s", a->noun, bad);
+      return reject(out, a, s);
+    }
+    if (whole && status != ND_OK) return lost(out, s, v, status);
+    if (whole) {
+      nd_fail(err, ND_ERR_DATA, "the %s is truncated", a->noun);
+      return reject(out, a, s);
+    }
+    if (want >= a->max_head) {
+      nd_fail(err, ND_ERR_DATA, "the head of the %s does not end within %zu bytes", a->noun,
+              a->max_head);
+      return reject(out, a, s);
+    }
+    want = want > a->max_head / 4 ? a->max_head : want * 4;
+    status = look(&v, &whole, s, want, err);
+  }
+
+  uint64_t total = head.size + head.length; /* no overflow: lengths are not absurd */
+  uint64_t moved = 0;
+  bool large = total > o->max_document || total > SIZE_MAX / 4;
+  if (large && total > BACK) {
+    status = skip_bytes(&moved, s, total - BACK, err);
+    if (status != ND_OK) return lost(out, s, (nd_str){NULL, 0}, status);
+    if (moved < total - BACK) {
+      nd_fail(err, ND_ERR_DATA, "the %s is truncated", a->noun);
+      out->kind = ND_FRAME_REJECT;
+      out->length = moved;
+      return ND_OK;
+    }
+  }
+  size_t rest = (size_t)(total - moved);
+  status = look(&v, &whole, s, rest + NEAR + a->first_line, err);
+  size_t least = moved < head.size ? (size_t)(head.size - moved) : 0;
+  if (v.n < rest && status != ND_OK) return lost(out, s, v, status);
+  if (v.n < rest &&
+      !(v.n > least && ends_well(v, rest) && find_start(a, v, least, v.n, true) == v.n)) {
+    nd_fail(err, ND_ERR_DATA, "the %s is truncated", a->noun);
+    return reject(out, a, s);
+  }
+  size_t end = v.n < rest ? v.n : settle(a, v, rest, least, whole);
+  nd_stream_skip(s, end);
+  out->length = nd_stream_offset(s) - out->offset;
+  out->kind = ND_FRAME_REJECT;
+  if (end < rest && rest - end > NEAR) {
+    nd_fail(err, ND_ERR_DATA, "the %s is truncated: another one begins inside it", a->noun);
+  } else if (!head.document) {
+    out->kind = ND_FRAME_OTHER;
+  } else if (large) {
+    nd_fail(err, ND_ERR_LIMIT, "the %s is longer than --max-document", a->noun);
+  } else {
+    out->kind = ND_FRAME_DOCUMENT;
+    out->raw = (nd_str){v.p, end};
+  }
+  return ND_OK;
+}

@@ -1,0 +1,56 @@
+/* Framing of archives: a file of records, each a head that states how long its
+ * block is.  WARC and ARC differ only in what a head looks like.
+ *
+ * Stated lengths are not trusted: where no record begins after a block, the
+ * next beginning close by is taken instead, and where that fails too the bytes
+ * up to the next beginning are rejected.  Time is linear in the bytes moved
+ * past, and memory is at most one record that is not longer than max_document. */
+#ifndef ND_INPUT_ARCHIVE_H
+#define ND_INPUT_ARCHIVE_H
+
+#include "input/format.h"
+
+typedef enum nd_seen {
+  ND_SEEN_NO,
+  ND_SEEN_YES,
+  ND_SEEN_MORE /* the bytes end before it can be told */
+} nd_seen;
+
+typedef struct nd_archive_head {
+  size_t size;     /* bytes of the head */
+  uint64_t length; /* bytes of the block that follows it */
+  bool document;   /* may hold a document */
+} nd_archive_head;
+
+typedef struct nd_archive {
+  const char *noun;    /* "WARC record" */
+  size_t first_line;   /* `starts` decides with this many bytes */
+  size_t max_head;     /* a longer head is rejected */
+  unsigned separators; /* line ends that follow every block */
+  /* Does a record begin here?  `whole`: nothing comes after these bytes. */
+  nd_seen (*starts)(nd_str bytes, bool whole);
+  /* Reads the head of a record that starts here.  NO: *bad says why not, to be
+   * read after the noun ("has no Content-Length"). */
+  nd_seen (*head)(nd_archive_head *out, const char **bad, nd_str bytes, bool whole);
+} nd_archive;
+
+extern const nd_archive nd_archive_warc; /* format_warc.c */
+extern const nd_archive nd_archive_arc;  /* format_arc.c */
+
+nd_status nd_archive_frame(nd_frame *out, nd_stream *s, const nd_archive *a,
+                           const nd_input_options *o, nd_error *err) ND_MUST_CHECK;
+
+/* The block of a framed record: as many bytes as stated if only line ends
+ * follow, else everything that was framed, without the line ends behind it. */
+nd_str nd_archive_block(nd_str raw, const nd_archive_head *head);
+
+/* A decimal length.  NULL, or what is wrong with it: `names` holds the
+ * messages for empty, negative, not a number and too large. */
+const char *nd_archive_length(uint64_t *out, nd_str digits, const char *const names[4]);
+
+/* Without white space and line ends on both sides. */
+nd_str nd_archive_trim(nd_str s);
+bool nd_archive_is(nd_str s, const char *lower);     /* equal, without case (ASCII) */
+bool nd_archive_begins(nd_str s, const char *lower); /* begins with, without case */
+
+#endif

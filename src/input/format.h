@@ -1,0 +1,103 @@
+/* Formats: decompressed bytes → records → documents.
+ *
+ * A format is a row of functions.  `frame` runs in stream order and only finds
+ * where records begin and end; `decode` runs on any thread and turns one
+ * record's raw bytes into a document.  So several threads share one file. */
+#ifndef ND_INPUT_FORMAT_H
+#define ND_INPUT_FORMAT_H
+
+#include "base/mem.h"
+#include "input/stream.h"
+
+/* What readers need to know; strings are borrowed and may be NULL or "". */
+typedef struct nd_input_options {
+  const char *id_field;   /* jsonl: "id" */
+  const char *text_field; /* jsonl: "text" */
+  const char *url_field;  /* jsonl: "url" */
+  const char *time_field; /* jsonl: "time" */
+  const char *keep_field; /* jsonl: the field of --keep field:NAME, or NULL */
+  uint64_t max_document;  /* bytes of one record, and of one decoded body */
+} nd_input_options;
+
+typedef enum nd_kind {
+  ND_KIND_TEXT,  /* plain text */
+  ND_KIND_HTML,  /* HTML or XHTML */
+  ND_KIND_SNIFF, /* look at the bytes */
+  ND_KIND_SETS,  /* integers separated by spaces */
+  ND_KIND_OTHER  /* not a document (an image …): `why` says what */
+} nd_kind;
+
+/* Views are borrowed from the raw record or the decoder until its next use. */
+typedef struct nd_document {
+  nd_kind kind;
+  nd_str id;      /* empty: the record has none */
+  nd_str url;     /* empty: unknown */
+  nd_str time;    /* as written in the record, empty: unknown */
+  nd_str field;   /* value of keep_field as written, empty: absent */
+  nd_str body;    /* the bytes that hold the text */
+  nd_str charset; /* declared outside the body (HTTP header); empty: none.
+                     "utf-8" with kind TEXT for JSON, which is always UTF-8 */
+  const char *why; /* static text for ND_KIND_OTHER */
+} nd_document;
+
+typedef enum nd_frame_kind {
+  ND_FRAME_END,      /* no more records */
+  ND_FRAME_DOCUMENT, /* a record to decode */
+  ND_FRAME_OTHER,    /* bytes that are no document: blank lines, warcinfo, … */
+  ND_FRAME_REJECT    /* a record that cannot be read; err says why */
+} nd_frame_kind;
+
+typedef struct nd_frame {
+  nd_frame_kind kind;
+  uint64_t offset; /* in the decompressed stream */
+  uint64_t length; /* offset + length is where the next frame begins: frames tile the stream */
+  nd_str raw;      /* DOCUMENT: the record's bytes, valid until the next frame call */
+} nd_frame;
+
+/* Scratch of one thread: buffers that decode writes to. */
+typedef struct nd_decoder {
+  nd_buf body;  /* unescaped text, dechunked and decompressed body */
+  nd_buf head;  /* unescaped id, url, time … */
+  nd_buf spare; /* anything else */
+} nd_decoder;
+void nd_decoder_clear(nd_decoder *d);
+
+typedef struct nd_format {
+  const char *name;
+  /* A newline always ends a record: ranges of a plain file can be read apart. */
+  int line_based;
+  /* How sure are we, 0 (no) … 100, from the first bytes (at most 64 KiB, decompressed)? */
+  int (*sniff)(nd_str head);
+  /* Finds the next frame and moves the stream past it.  ND_OK with
+   * frame.kind REJECT fills err with the reason and goes on at the next record
+   * (a record above max_document is skipped with flat memory).  Any other
+   * status is the stream's own failure: the rest of the file is lost, and
+   * frame.offset/length span what is left of it. */
+  nd_status (*frame)(nd_frame *out, nd_stream *s, const nd_input_options *o, nd_error *err);
+  /* Turns a record into a document.  ND_ERR_DATA or ND_ERR_LIMIT: rejected,
+   * err says why (a short reason, without file or place: the caller adds them). */
+  nd_status (*decode)(nd_document *out, nd_decoder *d, nd_str raw, const nd_input_options *o,
+                      nd_error *err);
+} nd_format;
+
+/* One per file nd_format_NAME.c … the table is in formats.c. */
+extern const nd_format nd_format_text;
+extern const nd_format nd_format_lines;
+extern const nd_format nd_format_jsonl;
+extern const nd_format nd_format_sets;
+extern const nd_format nd_format_warc;
+extern const nd_format nd_format_arc;
+extern const nd_format nd_format_trec;
+
+extern const nd_format *const nd_formats[]; /* ends with NULL */
+const nd_format *nd_format_find(const char *name); /* NULL: unknown */
+/* The surest format for these first bytes; text when none is. */
+const nd_format *nd_format_sniff(nd_str head);
+
+/* Frames by line: shared by lines, jsonl and sets.  The frame's raw bytes
+ * are the line without its end; its length counts the "\n".  Empty lines
+ * (only white space) are OTHER when `skip_blank`. */
+nd_status nd_frame_line(nd_frame *out, nd_stream *s, const nd_input_options *o, int skip_blank,
+                        nd_error *err);
+
+#endif

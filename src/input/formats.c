@@ -1,0 +1,33 @@
+/* The table of formats, and the choice among them. */
+#include "input/format.h"
+
+const nd_format *const nd_formats[] = {
+    &nd_format_text, &nd_format_lines, &nd_format_jsonl, &nd_format_warc,
+    &nd_format_arc,  &nd_format_trec,  &nd_format_sets,  NULL,
+};
+
+const nd_format *nd_format_find(const char *name) {
+  for (const nd_format *const *f = nd_formats; name && *f; f++) {
+    if (strcmp((*f)->name, name) == 0) return *f;
+  }
+  return NULL;
+}
+
+const nd_format *nd_format_sniff(nd_str head) {
+  const nd_format *best = &nd_format_text;
+  int sure = 0;
+  for (const nd_format *const *f = nd_formats; *f; f++) {
+    int score = (*f)->sniff ? (*f)->sniff(head) : 0;
+    if (score > sure) {
+      sure = score;
+      best = *f;
+    }
+  }
+  return best;
+}
+
+void nd_decoder_clear(nd_decoder *d) {
+  nd_buf_clear(&d->body);
+  nd_buf_clear(&d->head);
+  nd_buf_clear(&d->spare);
+}

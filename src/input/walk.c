@@ -1,0 +1,203 @@
+/* Walking the inputs; see walk.h. */
+#include "input/walk.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { MAX_DEPTH = 256 };
+
+typedef struct avoided {
+  bool set;
+  uint64_t device, inode;
+} avoided;
+
+void nd_walk_clear(nd_walk *w) {
+  for (size_t i = 0; i < w->string_n; i++) nd_free(w->strings[i]);
+  nd_free(w->strings);
+  nd_free(w->files);
+  nd_free(w->problems);
+  *w = (nd_walk){0};
+}
+
+/* A copy of a + b + c that lives as long as the walk. */
+static nd_status keep_string(const char **out, nd_walk *w, const char *a, const char *b,
+                             const char *c, nd_error *err) {
+  ND_TRY(nd_array_grow(&w->strings, &w->string_cap, w->string_n + 1, sizeof *w->strings, err));
+  size_t x = strlen(a), y = strlen(b), z = strlen(c);
+  char *copy = nd_malloc(x + y + z + 1);
+  if (!copy) return nd_fail_memory(err, x + y + z + 1);
+  memcpy(copy, a, x);
+  memcpy(copy + x, b, y);
+  memcpy(copy + x + y, c, z + 1);
+  w->strings[w->string_n++] = copy;
+  *out = copy;
+  return ND_OK;
+}
+
+static nd_status add_file(nd_walk *w, const char *path, const char *name, const nd_file_info *info,
+                          nd_error *err) {
+  ND_TRY(nd_array_grow(&w->files, &w->cap, w->n + 1, sizeof *w->files, err));
+  w->files[w->n++] = (nd_input_file){path, path, name, info->size, info->mtime_ns};
+  return ND_OK;
+}
+
+static nd_status add_problem(nd_walk *w, const char *path, const char *reason, nd_error *err) {
+  ND_TRY(nd_array_grow(&w->problems, &w->problem_cap, w->problem_n + 1, sizeof *w->problems, err));
+  const char *copy;
+  ND_TRY(keep_string(&copy, w, reason, "", "", err));
+  w->problems[w->problem_n++] = (nd_walk_problem){path, copy};
+  return ND_OK;
+}
+
+static int by_bytes(const void *a, const void *b) {
+  return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The entries of a directory, sorted; the caller frees them. */
+static nd_status list_entries(char ***out, size_t *n, DIR *dir, nd_error *err) {
+  size_t cap = 0;
+  for (struct dirent *e; (e = readdir(dir));) {
+    if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0) continue;
+    ND_TRY(nd_array_grow(out, &cap, *n + 1, sizeof **out, err));
+    char *copy = nd_malloc(strlen(e->d_name) + 1);
+    if (!copy) return nd_fail_memory(err, strlen(e->d_name) + 1);
+    strcpy(copy, e->d_name);
+    (*out)[(*n)++] = copy;
+  }
+  if (*n) qsort(*out, *n, sizeof **out, by_bytes);
+  return ND_OK;
+}
+
+static nd_status walk_directory(nd_walk *w, const char *path, const char *name, avoided avoid,
+                                int depth, nd_error *err);
+
+static nd_status walk_entry(nd_walk *w, const char *path, const char *name, avoided avoid,
+                            int depth, nd_error *err) {
+  nd_file_info info;
+  nd_error local;
+  if (nd_io_probe(&info, path, &local) != ND_OK) return add_problem(w, path, local.message, err);
+  if (!info.exists) return add_problem(w, path, "cannot be opened: the link leads nowhere", err);
+  if (info.regular) return add_file(w, path, name, &info, err);
+  if (!info.directory) return add_problem(w, path, "is neither a file nor a directory", err);
+  char target[2];
+  if (readlink(path, target, sizeof target) >= 0) return ND_OK; /* no loops */
+  if (avoid.set && info.device == avoid.device && info.inode == avoid.inode) return ND_OK;
+  if (depth >= MAX_DEPTH) return add_problem(w, path, "is nested deeper than 256 directories", err);
+  return walk_directory(w, path, name, avoid, depth + 1, err);
+}
+
+static nd_status walk_directory(nd_walk *w, const char *path, const char *name, avoided avoid,
+                                int depth, nd_error *err) {
+  DIR *dir = opendir(path);
+  if (!dir) {
+    nd_error local;
+    nd_io_fail(&local, "open", path, errno);
+    return add_problem(w, path, local.message, err);
+  }
+  char **entries = NULL;
+  size_t n = 0;
+  nd_status status = list_entries(&entries, &n, dir, err);
+  closedir(dir);
+  size_t length = strlen(path);
+  const char *slash = length && path[length - 1] == '/' ? "" : "/";
+  for (size_t i = 0; i < n && status == ND_OK; i++) {
+    const char *entry_path = NULL, *entry_name = NULL;
+    status = keep_string(&entry_path, w, path, slash, entries[i], err);
+    if (status == ND_OK)
+      status = keep_string(&entry_name, w, name, name[0] ? "/" : "", entries[i], err);
+    if (status == ND_OK) status = walk_entry(w, entry_path, entry_name, avoid, depth, err);
+  }
+  for (size_t i = 0; i < n; i++) nd_free(entries[i]);
+  nd_free(entries);
+  return status;
+}
+
+static nd_status read_stdin(nd_walk *w, const char *spool, nd_error *err) {
+  if (!spool) return nd_fail(err, ND_ERR_USAGE, "standard input (-) cannot be read here");
+  nd_writer *writer = NULL;
+  nd_buf block = {0};
+  nd_status status = nd_buf_reserve(&block, 1 << 20, err);
+  if (status == ND_OK) status = nd_writer_open(&writer, spool, err);
+  while (status == ND_OK) {
+    size_t got = 0;
+    status = nd_io_read(&got, STDIN_FILENO, block.p, block.cap, "standard input", err);
+    if (status != ND_OK || got == 0) break;
+    status = nd_writer_put(writer, block.p, got, err);
+  }
+  nd_buf_clear(&block);
+  if (status != ND_OK) {
+    nd_writer_abandon(writer);
+    return status;
+  }
+  ND_TRY(nd_writer_close(writer, false, err));
+  nd_file_info info;
+  ND_TRY(nd_io_stat(&info, spool, err));
+  info.mtime_ns = 0; /* the pipe has no time of its own */
+  ND_TRY(add_file(w, "-", "stdin", &info, err));
+  return keep_string(&w->files[w->n - 1].real, w, spool, "", "", err);
+}
+
+static const char *last_part(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash && slash[1] ? slash + 1 : path;
+}
+
+static int by_name(const void *a, const void *b) {
+  const nd_input_file *const *x = a, *const *y = b;
+  return strcmp((*x)->name, (*y)->name);
+}
+
+/* Two arguments may hold files of one name: then every name gets the number
+ * of its file in front. */
+static nd_status make_names_unique(nd_walk *w, nd_error *err) {
+  if (w->n < 2) return ND_OK;
+  nd_input_file **order = nd_malloc(w->n * sizeof *order);
+  if (!order) return nd_fail_memory(err, w->n * sizeof *order);
+  for (size_t i = 0; i < w->n; i++) order[i] = &w->files[i];
+  qsort(order, w->n, sizeof *order, by_name);
+  nd_status status = ND_OK;
+  bool clash = false;
+  for (size_t i = 1; i < w->n; i++) clash |= strcmp(order[i - 1]->name, order[i]->name) == 0;
+  for (size_t i = 0; clash && i < w->n && status == ND_OK; i++) {
+    char number[32];
+    snprintf(number, sizeof number, "%zu", i + 1);
+    status = keep_string(&w->files[i].name, w, number, "/", w->files[i].name, err);
+  }
+  nd_free(order);
+  return status;
+}
+
+nd_status nd_walk_inputs(nd_walk *out, const char *const *inputs, size_t n, const char *avoid,
+                         const char *spool, nd_error *err) {
+  *out = (nd_walk){0};
+  avoided away = {0};
+  nd_file_info info;
+  if (avoid && nd_io_probe(&info, avoid, NULL) == ND_OK && info.exists)
+    away = (avoided){true, info.device, info.inode};
+  bool stdin_read = false;
+  for (size_t i = 0; i < n; i++) {
+    if (strcmp(inputs[i], "-") == 0) {
+      if (stdin_read) return nd_fail(err, ND_ERR_USAGE, "standard input (-) is named twice");
+      stdin_read = true;
+      ND_TRY(read_stdin(out, spool, err));
+      continue;
+    }
+    ND_TRY(nd_io_stat(&info, inputs[i], err));
+    const char *path;
+    ND_TRY(keep_string(&path, out, inputs[i], "", "", err));
+    if (info.directory) {
+      ND_TRY(walk_directory(out, path, "", away, 0, err));
+    } else if (info.regular) {
+      ND_TRY(add_file(out, path, last_part(path), &info, err));
+    } else {
+      return nd_fail(err, ND_ERR_IO,
+                     "%s is neither a file nor a directory; pipe it in and name it - instead",
+                     inputs[i]);
+    }
+  }
+  return make_names_unique(out, err);
+}

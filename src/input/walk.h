@@ -1,0 +1,42 @@
+/* Input arguments → the list of files to read.
+ *
+ * A directory is walked, entries sorted by bytes; symbolic links to files are
+ * followed, to directories not.  Each file knows the path it is called by (its
+ * id) and the relative name its kept part is written under. */
+#ifndef ND_INPUT_WALK_H
+#define ND_INPUT_WALK_H
+
+#include "base/io.h"
+#include "base/mem.h"
+
+typedef struct nd_input_file {
+  const char *path; /* as reached from the argument; the ids use it */
+  const char *real; /* where the bytes are (differs for a spooled stdin) */
+  const char *name; /* relative, for the output */
+  uint64_t size;
+  int64_t mtime_ns;
+} nd_input_file;
+
+typedef struct nd_walk_problem {
+  const char *path;
+  const char *reason;
+} nd_walk_problem;
+
+typedef struct nd_walk {
+  nd_input_file *files;
+  size_t n, cap;
+  nd_walk_problem *problems; /* entries that cannot be read */
+  size_t problem_n, problem_cap;
+  char **strings;
+  size_t string_n, string_cap;
+} nd_walk;
+
+/* An argument that does not exist is an error; an entry of a directory that
+ * cannot be read is a problem.  `avoid` (NULL: none) is a directory that is
+ * left out: the output's.  "-" is read into the file `spool`, or refused when
+ * that is NULL. */
+nd_status nd_walk_inputs(nd_walk *out, const char *const *inputs, size_t n, const char *avoid,
+                         const char *spool, nd_error *err) ND_MUST_CHECK;
+void nd_walk_clear(nd_walk *w);
+
+#endif

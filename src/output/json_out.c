@@ -1,0 +1,81 @@
+/* JSON out; see json_out.h. */
+#include "output/json_out.h"
+
+#include <inttypes.h>
+
+static void put(nd_json_out *j, const char *p, size_t n) {
+  if (j->status == ND_OK) j->status = nd_buf_append(&j->text, p, n, j->err);
+}
+
+/* Escapes what JSON must; other bytes pass, invalid UTF-8 becomes U+FFFD. */
+static void put_string(nd_json_out *j, nd_str s) {
+  put(j, "\"", 1);
+  for (size_t i = 0; i < s.n; i++) {
+    unsigned char c = (unsigned char)s.p[i];
+    static const char hex[] = "0123456789abcdef";
+    char escape[6] = {'\\', 'u', '0', '0', hex[c >> 4 & 15], hex[c & 15]};
+    if (c == '"' || c == '\\') {
+      put(j, "\\", 1);
+      put(j, s.p + i, 1);
+    } else if (c < 0x20 || c == 0x7f) {
+      put(j, escape, 6);
+    } else if (c < 0x80) {
+      put(j, s.p + i, 1);
+    } else {
+      size_t n = c >= 0xf0 && c < 0xf5 ? 4 : c >= 0xe0 && c < 0xf0 ? 3 : c >= 0xc2 && c < 0xe0 ? 2 : 0;
+      size_t good = 1;
+      while (good < n && i + good < s.n && ((unsigned char)s.p[i + good] & 0xc0) == 0x80) good++;
+      if (n && good == n) {
+        put(j, s.p + i, n);
+        i += n - 1;
+      } else {
+        put(j, "\xef\xbf\xbd", 3);
+      }
+    }
+  }
+  put(j, "\"", 1);
+}
+
+static void put_name(nd_json_out *j, const char *name) {
+  if (!j->first) put(j, ",", 1);
+  if (j->depth) put(j, "\n", 1);
+  for (int i = 0; i < j->depth; i++) put(j, "  ", 2);
+  j->first = false;
+  if (!name) return;
+  put_string(j, nd_str_of(name));
+  put(j, ": ", 2);
+}
+
+void nd_json_begin(nd_json_out *j, const char *name, char bracket) {
+  if (j->depth == 0) j->first = true;
+  put_name(j, name);
+  put(j, &bracket, 1);
+  j->depth++;
+  j->first = true;
+}
+
+void nd_json_end(nd_json_out *j, char bracket) {
+  j->depth--;
+  if (!j->first) {
+    put(j, "\n", 1);
+    for (int i = 0; i < j->depth; i++) put(j, "  ", 2);
+  }
+  put(j, &bracket, 1);
+  j->first = false;
+  if (j->depth == 0) put(j, "\n", 1);
+}
+
+void nd_json_string(nd_json_out *j, const char *name, nd_str value) {
+  put_name(j, name);
+  put_string(j, value);
+}
+
+void nd_json_count(nd_json_out *j, const char *name, uint64_t value) {
+  put_name(j, name);
+  if (j->status == ND_OK) j->status = nd_buf_printf(&j->text, j->err, "%" PRIu64, value);
+}
+
+void nd_json_number(nd_json_out *j, const char *name, double value, int decimals) {
+  put_name(j, name);
+  if (j->status == ND_OK) j->status = nd_buf_printf(&j->text, j->err, "%.*f", decimals, value);
+}

@@ -1,0 +1,115 @@
+/* nd_dedup: the main job. */
+#include <stdio.h>
+
+#include "output/tsv.h"
+#include "pipeline/kept.h"
+#include "pipeline/lines.h"
+#include "pipeline/summary.h"
+#include "pipeline/survivors.h"
+#include "pipeline/workdir.h"
+
+typedef struct dedup {
+  nd_job_run job;
+  nd_workdir dir;
+  nd_clusters clusters;
+  uint32_t *size; /* per centre: members */
+} dedup;
+
+static nd_status fill_pairs(nd_lines *l, void *context, nd_error *err) {
+  return nd_lines_pairs_collapsed(l, context, err);
+}
+
+static nd_status fill_rejects(nd_lines *l, void *context, nd_error *err) {
+  return nd_lines_rejects(l, context, err);
+}
+
+/* id, cluster, kept|dropped, similarity to the kept member; in input order. */
+static nd_status fill_clusters(nd_lines *l, void *context, nd_error *err) {
+  dedup *d = context;
+  const nd_clusters *c = &d->clusters;
+  for (uint32_t i = 0; i < c->n; i++) {
+    if (d->size[c->centre[i]] < 2) continue;
+    bool kept = c->centre[i] == i;
+    nd_overlap o = kept ? (nd_overlap){1, 1} : nd_overlap_unpack(c->value[i]);
+    ND_TRY(nd_ids_append(&l->text, d->job.ids, i, err));
+    ND_TRY(nd_buf_append(&l->text, "\t", 1, err));
+    ND_TRY(nd_ids_append(&l->text, d->job.ids, c->centre[i], err));
+    ND_TRY(nd_buf_append(&l->text, kept ? "\tkept\t" : "\tdropped\t", kept ? 6 : 9, err));
+    ND_TRY(nd_tsv_ratio(&l->text, o.common, o.joint, err));
+    ND_TRY(nd_buf_append(&l->text, "\n", 1, err));
+    ND_TRY(nd_lines_flush(l, false, err));
+  }
+  return ND_OK;
+}
+
+static nd_status count_clusters(dedup *d, nd_error *err) {
+  nd_summary *s = d->job.summary;
+  uint32_t n = d->clusters.n;
+  d->size = nd_calloc(n, sizeof *d->size);
+  if (!d->size) return nd_fail_memory(err, n * sizeof *d->size);
+  for (uint32_t i = 0; i < n; i++) {
+    d->size[d->clusters.centre[i]]++;
+    s->dropped += d->clusters.centre[i] != i;
+  }
+  for (uint32_t i = 0; i < n; i++) {
+    s->clusters += d->size[i] >= 2;
+    if (d->size[i] >= 2 && d->size[i] > s->largest_cluster) s->largest_cluster = d->size[i];
+  }
+  s->kept = n - s->dropped;
+  return ND_OK;
+}
+
+static nd_status write_results(dedup *d, nd_error *err) {
+  nd_job_run *j = &d->job;
+  const char *out = d->dir.out;
+  ND_TRY(nd_job_report(j, "write", 0, 0, err));
+  ND_TRY(nd_io_mkdirs(out, err));
+  char *path = NULL;
+  ND_TRY(nd_path_join(&path, out, "kept", err));
+  nd_status status = nd_kept_write(j, d->clusters.centre, path, err);
+  nd_free(path);
+  ND_TRY(status);
+  ND_TRY(nd_lines_file(out, "pairs.tsv", fill_pairs, j, err));
+  ND_TRY(nd_lines_file(out, "clusters.tsv", fill_clusters, d, err));
+  ND_TRY(nd_lines_file(out, "rejected.tsv", fill_rejects, j, err));
+  j->summary->write_seconds = nd_job_lap(j);
+  nd_job_finish(j);
+  ND_TRY(nd_path_join(&path, out, "summary.json", err));
+  status = nd_summary_write(j, path, d->dir.fingerprint, err);
+  nd_free(path);
+  ND_TRY(status);
+  return nd_workdir_commit(&d->dir, err);
+}
+
+static nd_status run(dedup *d, const char *const *inputs, size_t n, const char *directory,
+                     nd_error *err) {
+  nd_job_run *j = &d->job;
+  ND_TRY(nd_workdir_open(&d->dir, directory, &j->settings, err));
+  ND_TRY(nd_job_plan(j, inputs, n, directory, d->dir.spool, err));
+  ND_TRY(nd_workdir_agree(&d->dir, &j->settings, &j->walk, err));
+  if (d->dir.complete) {
+    j->summary->already_complete = 1;
+    return ND_OK;
+  }
+  ND_TRY(nd_job_read(j, d->dir.work, err));
+  if (j->summary->shard_only) return ND_OK;
+  ND_TRY(nd_job_match(j, d->dir.work, err));
+  ND_TRY(nd_survivors(&d->clusters, j, d->dir.work, err));
+  ND_TRY(count_clusters(d, err));
+  return write_results(d, err);
+}
+
+nd_status nd_dedup(nd_summary *out, const char *const *inputs, size_t n, const char *directory,
+                   const nd_options *options, const nd_hooks *hooks, nd_error *err) {
+  dedup d = {.dir = {.lock = -1, .shard_lock = -1}};
+  nd_status status = nd_job_open(&d.job, out, options, hooks, err);
+  if (status == ND_OK && n == 0)
+    status = nd_fail(err, ND_ERR_USAGE, "there is no input; name files or directories, or -");
+  if (status == ND_OK) status = run(&d, inputs, n, directory, err);
+  nd_job_finish(&d.job);
+  nd_clusters_clear(&d.clusters);
+  nd_free(d.size);
+  nd_job_close(&d.job);
+  nd_workdir_close(&d.dir);
+  return status;
+}

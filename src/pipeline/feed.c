@@ -1,0 +1,336 @@
+/* Tasks and batches; see feed.h. */
+#include "pipeline/feed.h"
+
+#include <pthread.h>
+
+#include "pipeline/feed_range.h"
+
+enum { RANGE_BYTES = 4 << 20, SMALL_FILE = 4 << 20, BATCH_BYTES = 2 << 20, BATCH_RECORDS = 1 << 15,
+       GROUP_FILES = 4096, SNIFF_BYTES = 1 << 16 };
+
+/* The reading place of a FILES or STREAM task. */
+typedef struct reader {
+  uint32_t task, file; /* file: the next one to open, or the open one */
+  uint32_t part;
+  nd_stream *stream;
+  const nd_format *format;
+  uint32_t line;
+  bool any;     /* a frame of the open file was seen */
+  bool members; /* a packed archive: records are members */
+  bool busy, finished;
+} reader;
+
+struct nd_feed {
+  const nd_walk *walk;
+  const nd_format *format;
+  nd_input_options options;
+  nd_task *tasks;
+  size_t task_n, task_cap;
+  uint64_t bytes;
+  _Atomic uint64_t done;
+  uint32_t shard, shards;
+  nd_feed_skip skip;
+  void *skip_context;
+  unsigned threads;
+  pthread_mutex_t lock;
+  pthread_cond_t change;
+  uint32_t next_task;
+  reader **readers; /* streams being read */
+  size_t reader_n, reader_cap;
+  bool stopped;
+};
+
+void nd_batch_clear(nd_batch *b) {
+  nd_buf_clear(&b->bytes);
+  nd_buf_clear(&b->reasons);
+  nd_buf_clear(&b->look);
+  nd_buf_clear(&b->starts);
+  nd_free(b->raws);
+  *b = (nd_batch){0};
+}
+
+static nd_status add_task(nd_feed *f, nd_task task, nd_error *err) {
+  ND_TRY(nd_array_grow(&f->tasks, &f->task_cap, f->task_n + 1, sizeof *f->tasks, err));
+  f->tasks[f->task_n++] = task;
+  return ND_OK;
+}
+
+/* The format of an open stream; NULL when its first bytes cannot be read. */
+static const nd_format *sniff(const nd_feed *f, nd_stream *s) {
+  if (f->format) return f->format;
+  nd_str head;
+  nd_error ignored;
+  nd_status status = nd_stream_peek(&head, s, SNIFF_BYTES, &ignored);
+  (void)status; /* whatever is readable decides; the frames will report the rest */
+  if (head.n > SNIFF_BYTES) head.n = SNIFF_BYTES;
+  return nd_format_sniff(head);
+}
+
+/* A large file: ranges when it is plain and line-based, else a stream. */
+static nd_status plan_large(nd_feed *f, uint32_t number, nd_error *err) {
+  const nd_input_file *file = &f->walk->files[number];
+  nd_stream *s = NULL;
+  nd_error ignored;
+  const nd_format *format = NULL;
+  if (nd_stream_open(&s, file->real, &ignored) == ND_OK &&
+      nd_stream_packing(s) == ND_PACKING_NONE) {
+    format = sniff(f, s);
+  }
+  nd_stream_close(s);
+  if (!format || !format->line_based)
+    return add_task(f, (nd_task){.kind = ND_TASK_STREAM, .file = number, .files = 1}, err);
+  for (uint64_t begin = 0; begin < file->size; begin += RANGE_BYTES) {
+    uint64_t end = file->size - begin < RANGE_BYTES ? file->size : begin + RANGE_BYTES;
+    ND_TRY(add_task(f, (nd_task){ND_TASK_RANGE, number, 1, begin, end, format}, err));
+  }
+  return ND_OK;
+}
+
+nd_status nd_feed_new(nd_feed **out, const nd_walk *walk, const nd_format *format,
+                      const nd_input_options *options, nd_error *err) {
+  nd_feed *f = nd_calloc(1, sizeof *f);
+  if (!f) return nd_fail_memory(err, sizeof *f);
+  *f = (nd_feed){.walk = walk, .format = format, .options = *options, .shards = 1, .threads = 1};
+  pthread_mutex_init(&f->lock, NULL);
+  pthread_cond_init(&f->change, NULL);
+  *out = f;
+  if (walk->n >= UINT32_MAX) return nd_fail(err, ND_ERR_LIMIT, "too many files");
+  for (uint32_t i = 0; i < walk->n;) {
+    f->bytes += walk->files[i].size;
+    if (walk->files[i].size > SMALL_FILE) {
+      ND_TRY(plan_large(f, i++, err));
+      continue;
+    }
+    nd_task group = {.kind = ND_TASK_FILES, .file = i};
+    uint64_t bytes = walk->files[i].size;
+    do {
+      group.files++;
+      i++;
+      if (i == walk->n || walk->files[i].size > SMALL_FILE || group.files == GROUP_FILES) break;
+      bytes += walk->files[i].size;
+      if (bytes > RANGE_BYTES) break;
+      f->bytes += walk->files[i].size;
+    } while (true);
+    ND_TRY(add_task(f, group, err));
+  }
+  return ND_OK;
+}
+
+static void free_reader(reader *r) {
+  if (r) nd_stream_close(r->stream);
+  nd_free(r);
+}
+
+void nd_feed_free(nd_feed *f) {
+  if (!f) return;
+  for (size_t i = 0; i < f->reader_n; i++) free_reader(f->readers[i]);
+  pthread_mutex_destroy(&f->lock);
+  pthread_cond_destroy(&f->change);
+  nd_free(f->readers);
+  nd_free(f->tasks);
+  nd_free(f);
+}
+
+uint32_t nd_feed_tasks(const nd_feed *f) { return (uint32_t)f->task_n; }
+const nd_task *nd_feed_task(const nd_feed *f, uint32_t task) { return &f->tasks[task]; }
+uint64_t nd_feed_bytes(const nd_feed *f) { return f->bytes; }
+uint64_t nd_feed_done(const nd_feed *f) { return f->done; }
+
+void nd_feed_shard(nd_feed *f, uint32_t shard, uint32_t shards) {
+  f->shard = shard;
+  f->shards = shards;
+}
+
+void nd_feed_skip_done(nd_feed *f, nd_feed_skip skip, void *context, unsigned threads) {
+  f->skip = skip;
+  f->skip_context = context;
+  f->threads = threads;
+}
+
+void nd_feed_stop(nd_feed *f) {
+  pthread_mutex_lock(&f->lock);
+  f->stopped = true;
+  pthread_cond_broadcast(&f->change);
+  pthread_mutex_unlock(&f->lock);
+}
+
+/* Rejects the whole of a file that cannot be opened, or its unreadable rest. */
+static nd_status reject_file(nd_batch *b, const reader *r, uint64_t offset, uint64_t length,
+                             const char *reason, nd_error *err) {
+  nd_raw where = {.file = r->file, .offset = offset, .length = length};
+  return nd_batch_reject(b, &where, nd_str_of(reason), err);
+}
+
+/* Reads on in the open file until the batch is full (*full) or the file ends. */
+static nd_status read_file(nd_batch *b, reader *r, nd_feed *f, bool *full, nd_error *err) {
+  const nd_input_file *file = &f->walk->files[r->file];
+  nd_error local;
+  *full = false;
+  if (!r->stream) {
+    if (nd_stream_open(&r->stream, file->real, &local) != ND_OK)
+      return reject_file(b, r, 0, file->size, local.message, err);
+    r->format = sniff(f, r->stream);
+    r->line = 0;
+    r->any = false;
+    r->members = nd_stream_packing(r->stream) != ND_PACKING_NONE &&
+                 (r->format == &nd_format_warc || r->format == &nd_format_arc);
+  }
+  for (;;) {
+    if (b->bytes.n >= BATCH_BYTES || b->n + b->others >= BATCH_RECORDS) {
+      *full = true;
+      return ND_OK;
+    }
+    nd_frame frame = {0};
+    local.message[0] = '\0';
+    nd_status status = r->format->frame(&frame, r->stream, &f->options, &local);
+    b->raw_bytes += frame.length;
+    if (status == ND_ERR_MEMORY) return nd_fail(err, status, "%s: %s", file->path, local.message);
+    if (status != ND_OK)
+      return reject_file(b, r, frame.offset, frame.length, local.message, err);
+    /* An empty file is a document too: it is counted and kept. */
+    bool empty = frame.kind == ND_FRAME_END && !r->any && r->format == &nd_format_text;
+    r->any = true;
+    if (frame.kind == ND_FRAME_END && !empty) return ND_OK;
+    if (r->format->line_based) r->line++;
+    nd_raw raw = {.format = r->format,
+                  .file = r->file,
+                  .line = r->line,
+                  .offset = frame.offset,
+                  .length = frame.length,
+                  .at = b->bytes.n,
+                  .n = frame.raw.n};
+    if (r->members) ND_TRY(nd_buf_append(&b->starts, &frame.offset, sizeof frame.offset, err));
+    if (frame.kind == ND_FRAME_OTHER) {
+      b->others++;
+    } else if (frame.kind == ND_FRAME_REJECT) {
+      ND_TRY(nd_batch_reject(b, &raw, nd_str_of(local.message), err));
+    } else {
+      ND_TRY(nd_array_grow(&b->raws, &b->cap, b->n + 1, sizeof *b->raws, err));
+      ND_TRY(nd_buf_append(&b->bytes, frame.raw.p, frame.raw.n, err));
+      b->raws[b->n++] = raw;
+    }
+  }
+}
+
+/* Fills a batch from a task's files. */
+static nd_status read_part(nd_batch *b, reader *r, nd_feed *f, nd_error *err) {
+  const nd_task *task = &f->tasks[r->task];
+  b->task = r->task;
+  b->part = r->part++;
+  while (r->file < task->file + task->files) {
+    bool full;
+    uint64_t before = r->stream ? nd_stream_packed_offset(r->stream) : 0;
+    ND_TRY(read_file(b, r, f, &full, err));
+    uint64_t size = f->walk->files[r->file].size;
+    uint64_t after = full && r->stream ? nd_stream_packed_offset(r->stream) : size;
+    if (after > before) f->done += after - before;
+    if (full) return ND_OK;
+    nd_stream_close(r->stream);
+    r->stream = NULL;
+    r->file++;
+  }
+  b->last = r->finished = true;
+  return ND_OK;
+}
+
+static void empty_batch(nd_batch *b) {
+  b->bytes.n = b->reasons.n = b->starts.n = b->n = 0;
+  b->lines = b->others = b->raw_bytes = 0;
+  b->last = b->lines_relative = false;
+}
+
+/* Under the lock: a reader that nobody uses, or a new one; NULL with *range
+ * set: a range task to read; NULL otherwise: nothing left. */
+static nd_status choose(reader **out, int64_t *range, nd_feed *f, nd_error *err) {
+  *out = NULL;
+  *range = -1;
+  for (;;) {
+    if (f->stopped) return ND_OK;
+    while (f->next_task < f->task_n && f->next_task % f->shards != f->shard) f->next_task++;
+    bool tasks_left = f->next_task < f->task_n;
+    reader *idle = NULL;
+    for (size_t i = 0; i < f->reader_n && !idle; i++) {
+      if (!f->readers[i]->busy) idle = f->readers[i];
+    }
+    if (idle && (!tasks_left || f->reader_n >= f->threads)) {
+      idle->busy = true;
+      *out = idle;
+      return ND_OK;
+    }
+    if (tasks_left) {
+      uint32_t number = f->next_task++;
+      const nd_task *task = &f->tasks[number];
+      if (task->kind == ND_TASK_RANGE) {
+        if (f->skip && f->skip(f->skip_context, number, 0)) {
+          f->done += task->end - task->begin;
+          continue;
+        }
+        *range = number;
+        return ND_OK;
+      }
+      ND_TRY(nd_array_grow(&f->readers, &f->reader_cap, f->reader_n + 1, sizeof(reader *), err));
+      reader *r = nd_calloc(1, sizeof *r);
+      if (!r) return nd_fail_memory(err, sizeof *r);
+      *r = (reader){.task = number, .file = task->file, .busy = true};
+      f->readers[f->reader_n++] = r;
+      *out = r;
+      return ND_OK;
+    }
+    if (f->reader_n == 0) return ND_OK;
+    pthread_cond_wait(&f->change, &f->lock);
+  }
+}
+
+static void give_back(nd_feed *f, reader *r) {
+  r->busy = false;
+  if (r->finished) {
+    for (size_t i = 0; i < f->reader_n; i++) {
+      if (f->readers[i] == r) f->readers[i] = f->readers[--f->reader_n];
+    }
+    free_reader(r);
+  }
+  pthread_cond_broadcast(&f->change);
+}
+
+nd_status nd_feed_next(bool *more, nd_batch *b, nd_feed *f, nd_error *err) {
+  for (;;) {
+    empty_batch(b);
+    reader *r;
+    int64_t range;
+    pthread_mutex_lock(&f->lock);
+    nd_status status = choose(&r, &range, f, err);
+    pthread_mutex_unlock(&f->lock);
+    ND_TRY(status);
+    *more = r || range >= 0;
+    if (!*more) return ND_OK;
+    if (range >= 0) {
+      const nd_task *task = &f->tasks[range];
+      b->task = (uint32_t)range;
+      b->part = 0;
+      b->last = true;
+      nd_error local;
+      status = nd_feed_range(b, task, &f->walk->files[task->file], &f->options, &local);
+      f->done += task->end - task->begin;
+      if (status == ND_OK || status == ND_ERR_MEMORY) {
+        if (status != ND_OK) *err = local;
+        return status;
+      }
+      /* Vanished, shrunk or unreadable: this range is lost, and said to be. */
+      uint64_t lines = b->lines;
+      empty_batch(b);
+      b->last = b->lines_relative = true;
+      b->lines = lines;
+      nd_raw where = {.file = task->file, .offset = task->begin, .length = task->end - task->begin};
+      return nd_batch_reject(b, &where, nd_str_of(local.message), err);
+    }
+    status = read_part(b, r, f, err);
+    uint32_t task = b->task, part = b->part;
+    pthread_mutex_lock(&f->lock);
+    if (status != ND_OK) r->finished = true;
+    give_back(f, r);
+    pthread_mutex_unlock(&f->lock);
+    ND_TRY(status);
+    if (f->skip && f->skip(f->skip_context, task, part)) continue;
+    return ND_OK;
+  }
+}

@@ -1,0 +1,80 @@
+/* Files → tasks → batches of raw records.
+ *
+ * A task is a share of the input that does not depend on threads or memory:
+ *
+ *   RANGE   4 MiB of a large plain file whose format ends records with
+ *           newlines: read apart from its neighbours
+ *   STREAM  a large file that must be read from its beginning; threads take
+ *           turns at reading it and work on their batches side by side
+ *   FILES   several small files, one after another
+ *
+ * A batch (task, part) is cut after BATCH_BYTES of records, so its content is
+ * a function of the input alone. */
+#ifndef ND_PIPELINE_FEED_H
+#define ND_PIPELINE_FEED_H
+
+#include "input/format.h"
+#include "input/walk.h"
+
+typedef enum nd_task_kind { ND_TASK_RANGE, ND_TASK_STREAM, ND_TASK_FILES } nd_task_kind;
+
+typedef struct nd_task {
+  nd_task_kind kind;
+  uint32_t file, files;   /* first file, number of files */
+  uint64_t begin, end;    /* RANGE: bytes of the file */
+  const nd_format *format; /* RANGE: known; else NULL */
+} nd_task;
+
+/* One record, or one that was rejected while cutting. */
+typedef struct nd_raw {
+  const nd_format *format;
+  uint32_t file;
+  uint32_t line; /* 1, 2 …; 0: the format has no lines */
+  uint64_t offset, length;
+  size_t at, n; /* its bytes in the batch; for a reject, the reason in `reasons` */
+  bool rejected;
+} nd_raw;
+
+typedef struct nd_batch {
+  uint32_t task, part;
+  bool last;
+  bool lines_relative; /* line numbers count from the start of this range … */
+  uint32_t range_file; /* … of this file */
+  uint64_t lines;
+  uint64_t others;
+  uint64_t raw_bytes;
+  nd_buf bytes, reasons;
+  nd_buf starts; /* u64 each: where records of packed archives begin */
+  nd_raw *raws;
+  size_t n, cap;
+  nd_buf look; /* scratch for long lines */
+} nd_batch;
+void nd_batch_clear(nd_batch *b);
+
+typedef struct nd_feed nd_feed;
+
+/* Plans the tasks.  `format` NULL: sniff each file.  Files that cannot be
+ * opened become rejects when their turn comes. */
+nd_status nd_feed_new(nd_feed **out, const nd_walk *walk, const nd_format *format,
+                      const nd_input_options *options, nd_error *err) ND_MUST_CHECK;
+void nd_feed_free(nd_feed *f);
+
+uint32_t nd_feed_tasks(const nd_feed *f);
+const nd_task *nd_feed_task(const nd_feed *f, uint32_t task);
+uint64_t nd_feed_bytes(const nd_feed *f); /* of all files, packed */
+uint64_t nd_feed_done(const nd_feed *f);  /* of them, read so far */
+
+/* Limits the feed to tasks with task % shards == shard. */
+void nd_feed_shard(nd_feed *f, uint32_t shard, uint32_t shards);
+
+/* Asked before a batch is handed out: true = it is done already. */
+typedef bool (*nd_feed_skip)(void *context, uint32_t task, uint32_t part);
+void nd_feed_skip_done(nd_feed *f, nd_feed_skip skip, void *context, unsigned threads);
+
+/* The next batch, for any thread; *more = false when all is handed out. */
+nd_status nd_feed_next(bool *more, nd_batch *b, nd_feed *f, nd_error *err) ND_MUST_CHECK;
+
+/* Wakes threads that wait in nd_feed_next and lets them return: after a failure. */
+void nd_feed_stop(nd_feed *f);
+
+#endif

@@ -1,0 +1,15 @@
+/* Reading one range of a plain, line-based file; see feed.h. */
+#ifndef ND_PIPELINE_FEED_RANGE_H
+#define ND_PIPELINE_FEED_RANGE_H
+
+#include "pipeline/feed.h"
+
+/* Records that begin in [task->begin, task->end) → batch. */
+nd_status nd_feed_range(nd_batch *b, const nd_task *task, const nd_input_file *file,
+                        const nd_input_options *o, nd_error *err) ND_MUST_CHECK;
+
+/* Adds a reject. */
+nd_status nd_batch_reject(nd_batch *b, const nd_raw *where, nd_str reason, nd_error *err)
+    ND_MUST_CHECK;
+
+#endif

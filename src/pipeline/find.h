@@ -1,0 +1,28 @@
+/* Finding: exact copies by digest, then candidate pairs by bands.
+ *
+ * In: a sealed store.  Out: for every document the first one with the same
+ * tokens, and the candidate pairs among those firsts. */
+#ifndef ND_PIPELINE_FIND_H
+#define ND_PIPELINE_FIND_H
+
+#include "candidate/buckets.h"
+#include "pipeline/settings.h"
+#include "pipeline/store.h"
+
+#define ND_NO_DOCUMENT UINT32_MAX
+
+typedef struct nd_found {
+  uint32_t *same; /* per document: the first with these tokens; ND_NO_DOCUMENT: no tokens */
+  uint64_t copies; /* documents that are not their own first */
+  uint64_t repeated_ids;
+  uint32_t *repeated_id; /* the first few documents whose id came before */
+  size_t repeated_id_n;
+  nd_bucket_stats buckets;
+  nd_sorter *pairs; /* a << 32 | b; finished */
+} nd_found;
+
+nd_status nd_find(nd_found *out, const nd_store *store, const nd_settings *settings,
+                  const char *tmp, nd_error *err) ND_MUST_CHECK;
+void nd_found_clear(nd_found *f);
+
+#endif

@@ -1,0 +1,101 @@
+/* Ids and places; see ids.h. */
+#include "pipeline/ids.h"
+
+#include <inttypes.h>
+
+#include "output/tsv.h"
+
+enum { SLOTS = 64, SMALL_COLUMNS = ND_COLUMNS - ND_COL_FILE };
+
+typedef struct slot {
+  size_t block; /* + 1; 0: empty */
+  nd_buf bytes; /* columns FILE … ID_END, then the ids */
+} slot;
+
+struct nd_ids {
+  const nd_store *store;
+  const nd_walk *walk;
+  uint64_t *line_base; /* per block */
+  slot slots[SLOTS];
+};
+
+/* Line numbers of a range count from its start: add those before it. */
+static void add_up_lines(nd_ids *ids) {
+  const nd_store *s = ids->store;
+  uint64_t lines = 0;
+  uint32_t file = UINT32_MAX;
+  for (size_t i = 0; i < s->block_n; i++) {
+    const nd_block_header *h = &s->blocks[i].head;
+    uint32_t this_file = h->lines_relative ? h->range_file : UINT32_MAX;
+    if (this_file != file) lines = 0;
+    file = this_file;
+    ids->line_base[i] = h->lines_relative ? lines : 0;
+    lines += h->lines;
+  }
+}
+
+nd_status nd_ids_new(nd_ids **out, const nd_store *store, const nd_walk *walk, nd_error *err) {
+  nd_ids *ids = nd_calloc(1, sizeof *ids);
+  if (!ids) return nd_fail_memory(err, sizeof *ids);
+  ids->store = store;
+  ids->walk = walk;
+  ids->line_base = nd_malloc(store->block_n * sizeof *ids->line_base);
+  if (!ids->line_base) {
+    nd_free(ids);
+    return nd_fail_memory(err, store->block_n * sizeof *ids->line_base);
+  }
+  add_up_lines(ids);
+  *out = ids;
+  return ND_OK;
+}
+
+void nd_ids_free(nd_ids *ids) {
+  if (!ids) return;
+  for (size_t i = 0; i < SLOTS; i++) nd_buf_clear(&ids->slots[i].bytes);
+  nd_free(ids->line_base);
+  nd_free(ids);
+}
+
+nd_status nd_ids_place(nd_buf *out, const nd_ids *ids, size_t block, uint32_t file, uint32_t line,
+                       uint64_t offset, nd_error *err) {
+  ND_TRY(nd_tsv_append(out, nd_str_of(ids->walk->files[file].path), err));
+  if (line) return nd_buf_printf(out, err, ":%" PRIu64, ids->line_base[block] + line);
+  if (offset) return nd_buf_printf(out, err, "@%" PRIu64, offset);
+  return ND_OK;
+}
+
+static nd_status load(slot **out, nd_ids *ids, size_t block, nd_error *err) {
+  slot *s = &ids->slots[block % SLOTS];
+  *out = s;
+  if (s->block == block + 1) return ND_OK;
+  const nd_block_header *h = &ids->store->blocks[block].head;
+  size_t size = (size_t)h->docs * 4 * SMALL_COLUMNS + (size_t)h->id_bytes;
+  s->block = 0;
+  s->bytes.n = 0;
+  ND_TRY(nd_buf_reserve(&s->bytes, size, err));
+  ND_TRY(nd_store_read(ids->store, block, nd_block_column(h, ND_COL_FILE), s->bytes.p, size, err));
+  s->block = block + 1;
+  return ND_OK;
+}
+
+nd_status nd_ids_append(nd_buf *out, nd_ids *ids, uint32_t document, nd_error *err) {
+  size_t block = nd_store_find(ids->store, document);
+  const nd_block_ref *b = &ids->store->blocks[block];
+  slot *s;
+  ND_TRY(load(&s, ids, block, err));
+  size_t row = document - b->first, docs = b->head.docs;
+  const uint32_t *cells = (const uint32_t *)(const void *)s->bytes.p;
+  const uint32_t *id_end = cells + (size_t)(ND_COL_ID_END - ND_COL_FILE) * docs;
+  uint32_t begin = row ? id_end[row - 1] : 0;
+  if (id_end[row] > begin) {
+    const char *bytes = s->bytes.p + docs * 4 * SMALL_COLUMNS;
+    return nd_tsv_append(out, (nd_str){bytes + begin, id_end[row] - begin}, err);
+  }
+  uint32_t file = cells[row], line = cells[docs + row];
+  uint64_t offset = 0;
+  if (!line) {
+    uint64_t at = nd_block_column(&b->head, ND_COL_OFFSET) + 8 * row;
+    ND_TRY(nd_store_read(ids->store, block, at, &offset, sizeof offset, err));
+  }
+  return nd_ids_place(out, ids, block, file, line, offset, err);
+}

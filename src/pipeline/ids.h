@@ -1,0 +1,24 @@
+/* Names of documents: the id a record has, or the place where it stands.
+ *
+ * Reads ids through a small cache of blocks; one per thread. */
+#ifndef ND_PIPELINE_IDS_H
+#define ND_PIPELINE_IDS_H
+
+#include "input/walk.h"
+#include "pipeline/store.h"
+
+typedef struct nd_ids nd_ids;
+
+nd_status nd_ids_new(nd_ids **out, const nd_store *store, const nd_walk *walk, nd_error *err)
+    ND_MUST_CHECK;
+void nd_ids_free(nd_ids *ids);
+
+/* Appends the document's id, with tabs, line ends and backslashes escaped:
+ * its own; else PATH:LINE, PATH, or PATH@OFFSET. */
+nd_status nd_ids_append(nd_buf *out, nd_ids *ids, uint32_t document, nd_error *err) ND_MUST_CHECK;
+
+/* Appends a place in the input: PATH:LINE, PATH@OFFSET, or PATH. */
+nd_status nd_ids_place(nd_buf *out, const nd_ids *ids, size_t block, uint32_t file, uint32_t line,
+                       uint64_t offset, nd_error *err) ND_MUST_CHECK;
+
+#endif

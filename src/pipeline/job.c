@@ -1,0 +1,257 @@
+/* The stages that dedup and pairs share; see job.h. */
+#include "pipeline/job.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/resource.h>
+
+#include "base/threads.h"
+#include "pipeline/sign.h"
+
+static double cpu_seconds(void) {
+  struct rusage u;
+  if (getrusage(RUSAGE_SELF, &u) != 0) return 0;
+  return (double)u.ru_utime.tv_sec + (double)u.ru_stime.tv_sec +
+         (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1e-6;
+}
+
+static double since(const struct timespec *t) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)(now.tv_sec - t->tv_sec) + (double)(now.tv_nsec - t->tv_nsec) * 1e-9;
+}
+
+double nd_job_lap(nd_job_run *j) {
+  double seconds = since(&j->stage_began);
+  clock_gettime(CLOCK_MONOTONIC, &j->stage_began);
+  return seconds;
+}
+
+nd_status nd_job_open(nd_job_run *j, nd_summary *summary, const nd_options *options,
+                      const nd_hooks *hooks, nd_error *err) {
+  *j = (nd_job_run){.options = options, .hooks = hooks, .summary = summary};
+  *summary = (nd_summary){0};
+  clock_gettime(CLOCK_MONOTONIC, &j->began);
+  j->stage_began = j->began;
+  j->cpu_began = cpu_seconds();
+  ND_TRY(nd_settings_resolve(&j->settings, options, err));
+  const nd_settings *s = &j->settings;
+  summary->permutations = s->permutations;
+  summary->bands = s->bands;
+  summary->rows = s->rows;
+  summary->predicted_recall = s->method == ND_METHOD_MINHASH ? s->predicted_recall : 1;
+  summary->max_document = s->input.max_document;
+  summary->threads = s->threads;
+  summary->memory = s->memory;
+  return ND_OK;
+}
+
+void nd_job_close(nd_job_run *j) {
+  nd_ids_free(j->ids);
+  nd_confirmed_clear(&j->confirmed);
+  nd_found_clear(&j->found);
+  if (j->store_open) nd_store_close(&j->store);
+  nd_feed_free(j->feed);
+  nd_walk_clear(&j->walk);
+}
+
+void nd_job_finish(nd_job_run *j) {
+  struct rusage u;
+  j->summary->seconds = since(&j->began);
+  j->summary->cpu_seconds = cpu_seconds() - j->cpu_began;
+  if (getrusage(RUSAGE_SELF, &u) == 0) j->summary->peak_memory = (uint64_t)u.ru_maxrss * 1024;
+}
+
+nd_status nd_job_report(nd_job_run *j, const char *stage, uint64_t done, uint64_t total,
+                        nd_error *err) {
+  const nd_hooks *h = j->hooks;
+  if (!h) return ND_OK;
+  if (h->progress) {
+    nd_progress p = {stage, done, total, j->summary->documents, since(&j->began)};
+    h->progress(h->context, &p);
+  }
+  if (h->cancelled && h->cancelled(h->context))
+    return nd_fail(err, ND_ERR_CANCELLED, "interrupted");
+  return ND_OK;
+}
+
+nd_status nd_job_plan(nd_job_run *j, const char *const *inputs, size_t n, const char *avoid,
+                      const char *spool, nd_error *err) {
+  ND_TRY(nd_walk_inputs(&j->walk, inputs, n, avoid, spool, err));
+  ND_TRY(nd_feed_new(&j->feed, &j->walk, j->settings.format, &j->settings.input, err));
+  j->summary->files = j->walk.n;
+  j->summary->bytes = nd_feed_bytes(j->feed);
+  nd_feed_shard(j->feed, j->settings.shard, j->settings.shards);
+  return ND_OK;
+}
+
+typedef struct reading {
+  nd_job_run *job;
+  _Atomic uint64_t documents;
+  _Atomic int last_tick; /* tenths of a second: the bar moves at most so often */
+} reading;
+
+static bool is_done(void *context, uint32_t task, uint32_t part) {
+  return nd_store_has(context, task, part);
+}
+
+static nd_status tick(reading *r, unsigned member, nd_error *err) {
+  nd_job_run *j = r->job;
+  if (j->hooks && j->hooks->cancelled && j->hooks->cancelled(j->hooks->context))
+    return nd_fail(err, ND_ERR_CANCELLED, "interrupted");
+  if (member != 0) return ND_OK;
+  int tenth = (int)(since(&j->began) * 10);
+  if (tenth == r->last_tick) return ND_OK;
+  r->last_tick = tenth;
+  j->summary->documents = r->documents;
+  return nd_job_report(j, "read", nd_feed_done(j->feed), nd_feed_bytes(j->feed), err);
+}
+
+/* One thread: batches until none is left. */
+static nd_status read_batches(reading *r, unsigned member, nd_signer *signer, nd_batch *batch,
+                              nd_block *block, nd_log *log, nd_error *err) {
+  for (;;) {
+    bool more;
+    ND_TRY(nd_feed_next(&more, batch, r->job->feed, err));
+    if (!more) return ND_OK;
+    ND_TRY(nd_signer_batch(block, signer, batch, err));
+    ND_TRY(nd_log_append(log, block, err));
+    r->documents += block->head.docs;
+    ND_TRY(tick(r, member, err));
+  }
+}
+
+static nd_status read_member(void *context, unsigned member, uint64_t number, nd_error *err) {
+  reading *r = context;
+  (void)number;
+  nd_signer *signer = NULL;
+  nd_batch batch = {0};
+  nd_block block = {0};
+  nd_log log = {0};
+  nd_status status = nd_signer_new(&signer, &r->job->settings, err);
+  if (status == ND_OK) status = nd_log_open(&log, &r->job->store, err);
+  if (status == ND_OK) status = read_batches(r, member, signer, &batch, &block, &log, err);
+  if (status == ND_OK) status = nd_log_close(&log, err);
+  if (status != ND_OK) {
+    nd_log_abandon(&log);
+    nd_feed_stop(r->job->feed);
+  }
+  nd_signer_free(signer);
+  nd_batch_clear(&batch);
+  nd_block_clear(&block);
+  return status;
+}
+
+static void count_blocks(nd_job_run *j) {
+  nd_summary *s = j->summary;
+  s->documents = 0;
+  for (size_t i = 0; i < j->store.block_n; i++) {
+    const nd_block_header *h = &j->store.blocks[i].head;
+    s->documents += h->docs + h->rejects;
+    s->rejected += h->rejects;
+    s->raw_bytes += h->raw_bytes;
+    s->others += h->others;
+    s->empty += h->empties;
+    s->tokens += h->tokens;
+  }
+  s->documents += j->walk.problem_n;
+  s->rejected += j->walk.problem_n;
+  s->temporary_bytes = nd_store_bytes(&j->store);
+}
+
+nd_status nd_job_read(nd_job_run *j, const char *work, nd_error *err) {
+  j->store_open = true;
+  ND_TRY(nd_store_open(&j->store, work, err));
+  for (size_t i = 0; i < j->store.block_n; i++)
+    j->summary->resumed_documents += j->store.blocks[i].head.docs;
+  nd_feed_skip_done(j->feed, is_done, &j->store, j->settings.threads);
+  reading r = {.job = j, .documents = j->summary->resumed_documents, .last_tick = -1};
+  ND_TRY(nd_threads_run(j->settings.threads, j->settings.threads, read_member, &r, err));
+  j->summary->read_seconds = nd_job_lap(j);
+  if (j->settings.shards > 1) {
+    count_blocks(j);
+    j->summary->shard_only = 1;
+    return ND_OK;
+  }
+  ND_TRY(nd_store_seal(&j->store, nd_feed_tasks(j->feed), err));
+  count_blocks(j);
+  return nd_ids_new(&j->ids, &j->store, &j->walk, err);
+}
+
+typedef struct verifying {
+  nd_job_run *job;
+  nd_error *err;
+} verifying;
+
+static int verify_tick(void *context, uint64_t done) {
+  verifying *v = context;
+  return nd_job_report(v->job, "verify", done, 0, v->err) != ND_OK;
+}
+
+nd_status nd_job_match(nd_job_run *j, const char *work, nd_error *err) {
+  nd_summary *s = j->summary;
+  ND_TRY(nd_job_report(j, "find", 0, 0, err));
+  ND_TRY(nd_find(&j->found, &j->store, &j->settings, work, err));
+  s->copies = j->found.copies;
+  s->repeated_ids = j->found.repeated_ids;
+  if (j->found.repeated_id_n) {
+    nd_buf id = {0};
+    ND_TRY(nd_ids_append(&id, j->ids, j->found.repeated_id[0], err));
+    size_t n = id.n < sizeof s->repeated_id - 1 ? id.n : sizeof s->repeated_id - 1;
+    memcpy(s->repeated_id, id.p, n);
+    nd_buf_clear(&id);
+  }
+  const nd_bucket_stats *b = &j->found.buckets;
+  s->buckets = b->buckets;
+  s->hot_buckets = b->hot;
+  s->hot_documents = b->hot_documents;
+  s->largest_bucket = b->largest;
+  s->find_seconds = nd_job_lap(j);
+  verifying v = {j, err};
+  ND_TRY(nd_confirm(&j->confirmed, j->found.pairs, &j->store, &j->settings, work, verify_tick, &v,
+                    err));
+  s->candidates = j->confirmed.candidates;
+  nd_sorter_free(j->found.pairs);
+  j->found.pairs = NULL;
+  s->verify_seconds = nd_job_lap(j);
+  return ND_OK;
+}
+
+nd_status nd_job_block_rejects(const nd_job_run *j, size_t block, nd_buf *scratch,
+                               nd_reject_each each, void *context, nd_error *err) {
+  const nd_block_header *h = &j->store.blocks[block].head;
+  if (!h->rejects) return ND_OK;
+  scratch->n = 0;
+  ND_TRY(nd_buf_reserve(scratch, h->reject_bytes, err));
+  uint64_t at = nd_block_column(h, ND_COLUMNS) + h->id_bytes + h->text_bytes;
+  ND_TRY(nd_store_read(&j->store, block, at, scratch->p, h->reject_bytes, err));
+  const char *p = scratch->p;
+  for (uint32_t i = 0; i < h->rejects; i++) {
+    nd_reject r = {.block = block};
+    uint32_t small[3];
+    memcpy(&r.offset, p, 8);
+    memcpy(&r.length, p + 8, 8);
+    memcpy(small, p + 16, sizeof small);
+    r.file = small[0];
+    r.line = small[1];
+    r.reason = (nd_str){p + 16 + sizeof small, small[2]};
+    p += 16 + sizeof small + small[2];
+    ND_TRY(each(context, &r, err));
+  }
+  return ND_OK;
+}
+
+nd_status nd_job_rejects(nd_job_run *j, nd_reject_each each, void *context, nd_error *err) {
+  nd_buf scratch = {0};
+  nd_status status = ND_OK;
+  for (size_t i = 0; i < j->store.block_n && status == ND_OK; i++)
+    status = nd_job_block_rejects(j, i, &scratch, each, context, err);
+  nd_buf_clear(&scratch);
+  for (size_t i = 0; i < j->walk.problem_n && status == ND_OK; i++) {
+    nd_reject r = {.block = SIZE_MAX,
+                   .path = j->walk.problems[i].path,
+                   .reason = nd_str_of(j->walk.problems[i].reason)};
+    status = each(context, &r, err);
+  }
+  return status;
+}

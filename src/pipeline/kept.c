@@ -1,0 +1,317 @@
+/* Writing kept/; see kept.h.
+ *
+ * A plain file is cut into regions, one per block: from the block's first
+ * record to the next block's.  What a block drops lies in its region, so the
+ * sizes tell every region's place in the output, and threads copy them side by
+ * side.  A packed file is copied from front to back, files side by side. */
+#include "pipeline/kept.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/threads.h"
+#include "output/cut.h"
+#include "pipeline/workdir.h"
+
+typedef struct region {
+  size_t block;
+  uint32_t file;
+  uint64_t begin, end; /* in the input */
+  uint64_t out_at;
+  uint64_t dropped; /* bytes */
+} region;
+
+typedef struct keeper {
+  nd_job_run *job;
+  const uint32_t *centre;
+  const char *dir;
+  region *regions; /* in order of file and place */
+  size_t n, cap;
+  size_t *first; /* per file: its first region; files + 1 of them */
+  bool *packed;  /* per file */
+  char **paths;  /* per file: where its kept part goes */
+  struct member {
+    nd_cut *cuts;
+    size_t cut_n, cut_cap;
+    uint32_t *files;
+    uint64_t *columns;
+    size_t column_cap, file_cap;
+    nd_buf rejects, starts;
+    uint32_t file; /* the one whose cuts are wanted */
+  } *members;
+} keeper;
+
+static nd_status add_cut(struct member *m, uint64_t offset, uint64_t length, nd_error *err) {
+  ND_TRY(nd_array_grow(&m->cuts, &m->cut_cap, m->cut_n + 1, sizeof *m->cuts, err));
+  size_t i = m->cut_n++;
+  for (; i && m->cuts[i - 1].offset > offset; i--) m->cuts[i] = m->cuts[i - 1];
+  m->cuts[i] = (nd_cut){offset, length};
+  return ND_OK;
+}
+
+static nd_status add_reject(void *context, const nd_reject *r, nd_error *err) {
+  struct member *m = context;
+  return r->file == m->file ? add_cut(m, r->offset, r->length, err) : ND_OK;
+}
+
+/* The parts of `file` that one block drops, rising. */
+static nd_status load_cuts(const keeper *k, struct member *m, size_t block, uint32_t file,
+                           nd_error *err) {
+  const nd_store *s = &k->job->store;
+  const nd_block_ref *b = &s->blocks[block];
+  size_t n = b->head.docs;
+  m->cut_n = 0;
+  m->file = file;
+  ND_TRY(nd_array_grow(&m->columns, &m->column_cap, 2 * n, sizeof *m->columns, err));
+  ND_TRY(nd_array_grow(&m->files, &m->file_cap, n, sizeof *m->files, err));
+  bool any = false;
+  for (size_t i = 0; i < n && !any; i++) any = k->centre[b->first + i] != b->first + i;
+  if (any) {
+    ND_TRY(nd_store_column(s, block, ND_COL_OFFSET, 8, m->columns, err));
+    ND_TRY(nd_store_column(s, block, ND_COL_LENGTH, 8, m->columns + n, err));
+    ND_TRY(nd_store_column(s, block, ND_COL_FILE, 4, m->files, err));
+    for (size_t i = 0; i < n; i++) {
+      if (k->centre[b->first + i] == b->first + i || m->files[i] != file) continue;
+      ND_TRY(add_cut(m, m->columns[i], m->columns[n + i], err));
+    }
+  }
+  return nd_job_block_rejects(k->job, block, &m->rejects, add_reject, m, err);
+}
+
+static nd_status add_region(keeper *k, region r, nd_error *err) {
+  ND_TRY(nd_array_grow(&k->regions, &k->cap, k->n + 1, sizeof *k->regions, err));
+  k->regions[k->n++] = r;
+  return ND_OK;
+}
+
+typedef struct earliest {
+  keeper *keeper;
+  uint64_t *begin; /* per file of the task; UINT64_MAX: nothing of it here */
+  uint32_t file, files;
+} earliest;
+
+static void note_begin(earliest *e, uint32_t file, uint64_t offset) {
+  uint32_t i = file - e->file;
+  if (i < e->files && offset < e->begin[i]) e->begin[i] = offset;
+}
+
+static nd_status note_reject(void *context, const nd_reject *r, nd_error *err) {
+  (void)err;
+  note_begin(context, r->file, r->offset);
+  return ND_OK;
+}
+
+/* The regions that one block begins. */
+static nd_status block_regions(keeper *k, size_t block, earliest *e, nd_error *err) {
+  const nd_store *s = &k->job->store;
+  const nd_block_header *h = &s->blocks[block].head;
+  const nd_task *task = nd_feed_task(k->job->feed, h->task);
+  struct member *m = &k->members[0];
+  size_t n = h->docs;
+  ND_TRY(nd_array_grow(&m->columns, &m->column_cap, 2 * n, sizeof *m->columns, err));
+  ND_TRY(nd_array_grow(&m->files, &m->file_cap, n, sizeof *m->files, err));
+  e->file = task->file;
+  e->files = task->files;
+  for (uint32_t i = 0; i < e->files; i++) e->begin[i] = UINT64_MAX;
+  ND_TRY(nd_store_column(s, block, ND_COL_OFFSET, 8, m->columns, err));
+  ND_TRY(nd_store_column(s, block, ND_COL_FILE, 4, m->files, err));
+  for (size_t i = 0; i < n; i++) note_begin(e, m->files[i], m->columns[i]);
+  ND_TRY(nd_job_block_rejects(k->job, block, &m->rejects, note_reject, e, err));
+  for (uint32_t i = 0; i < e->files; i++) {
+    if (e->begin[i] == UINT64_MAX) continue;
+    ND_TRY(add_region(k, (region){block, e->file + i, e->begin[i], 0, 0, 0}, err));
+  }
+  return ND_OK;
+}
+
+static nd_status make_regions(keeper *k, nd_error *err) {
+  const nd_job_run *j = k->job;
+  uint32_t most = 1;
+  for (uint32_t i = 0; i < nd_feed_tasks(j->feed); i++) {
+    uint32_t files = nd_feed_task(j->feed, i)->files;
+    if (files > most) most = files;
+  }
+  earliest e = {.keeper = k, .begin = nd_malloc(most * sizeof *e.begin)};
+  if (!e.begin) return nd_fail_memory(err, most * sizeof *e.begin);
+  nd_status status = ND_OK;
+  for (size_t i = 0; i < j->store.block_n && status == ND_OK; i++)
+    status = block_regions(k, i, &e, err);
+  nd_free(e.begin);
+  ND_TRY(status);
+  size_t at = 0;
+  for (uint32_t f = 0; f < j->walk.n; f++) {
+    k->first[f] = at;
+    size_t begin = at;
+    while (at < k->n && k->regions[at].file == f) at++;
+    for (size_t i = begin; i < at; i++) {
+      /* Whatever precedes the first record (or no record at all) stays. */
+      if (i == begin) k->regions[i].begin = 0;
+      k->regions[i].end = i + 1 < at ? k->regions[i + 1].begin : j->walk.files[f].size;
+    }
+  }
+  k->first[j->walk.n] = at;
+  return ND_OK;
+}
+
+static nd_status measure_region(void *context, unsigned member, uint64_t job, nd_error *err) {
+  keeper *k = context;
+  region *r = &k->regions[job];
+  struct member *m = &k->members[member];
+  ND_TRY(load_cuts(k, m, r->block, r->file, err));
+  for (size_t i = 0; i < m->cut_n; i++) r->dropped += m->cuts[i].length;
+  return ND_OK;
+}
+
+static nd_status copy_region(const keeper *k, struct member *m, const region *r, nd_error *err) {
+  const nd_input_file *file = &k->job->walk.files[r->file];
+  if (!k->paths[r->file]) return ND_OK;
+  int in = -1, out = -1;
+  nd_status status = load_cuts(k, m, r->block, r->file, err);
+  if (status == ND_OK) status = nd_io_open(&in, file->real, O_RDONLY, 0, err);
+  if (status == ND_OK) status = nd_io_open(&out, k->paths[r->file], O_WRONLY, 0, err);
+  if (status == ND_OK)
+    status = nd_cut_plain(NULL, in, file->path, out, k->paths[r->file], r->begin, r->end, r->out_at,
+                          m->cuts, m->cut_n, err);
+  if (in >= 0) close(in);
+  if (out >= 0) {
+    nd_status closed = nd_io_close(out, k->paths[r->file], status == ND_OK ? err : NULL);
+    if (status == ND_OK) status = closed;
+  }
+  return status;
+}
+
+static nd_status load_starts(const keeper *k, struct member *m, size_t block, nd_error *err) {
+  const nd_block_header *h = &k->job->store.blocks[block].head;
+  size_t size = (size_t)h->starts * 8;
+  m->starts.n = 0;
+  ND_TRY(nd_buf_reserve(&m->starts, size, err));
+  uint64_t at = nd_block_column(h, ND_COLUMNS) + h->id_bytes + h->text_bytes + h->reject_bytes;
+  ND_TRY(nd_store_read(&k->job->store, block, at, m->starts.p, size, err));
+  m->starts.n = size;
+  return ND_OK;
+}
+
+/* Nothing was dropped: the very same bytes, packing included. */
+static nd_status copy_whole(const nd_input_file *file, const char *path, nd_error *err) {
+  int in = -1;
+  nd_writer *w = NULL;
+  nd_status status = nd_io_open(&in, file->real, O_RDONLY, 0, err);
+  if (status == ND_OK) status = nd_writer_open(&w, path, err);
+  if (status == ND_OK) status = nd_writer_copy(w, in, 0, file->size, file->path, err);
+  if (status == ND_OK) status = nd_writer_close(w, false, err);
+  else nd_writer_abandon(w);
+  if (in >= 0) close(in);
+  return status;
+}
+
+static nd_status copy_packed(const keeper *k, struct member *m, uint32_t f, nd_error *err) {
+  const nd_input_file *file = &k->job->walk.files[f];
+  if (!k->paths[f]) return ND_OK;
+  uint64_t dropped = 0;
+  for (size_t i = k->first[f]; i < k->first[f + 1]; i++) dropped += k->regions[i].dropped;
+  if (!dropped) return copy_whole(file, k->paths[f], err);
+  nd_cutter *c;
+  ND_TRY(nd_cutter_open(&c, file->real, k->paths[f], err));
+  nd_status status = ND_OK;
+  for (size_t i = k->first[f]; i < k->first[f + 1] && status == ND_OK; i++) {
+    size_t block = k->regions[i].block;
+    status = load_cuts(k, m, block, f, err);
+    /* Starts do not name their file: only a block of one file has useful ones. */
+    m->starts.n = 0;
+    bool alone = nd_feed_task(k->job->feed, k->job->store.blocks[block].head.task)->files == 1;
+    if (status == ND_OK && alone) status = load_starts(k, m, block, err);
+    if (status == ND_OK)
+      status = nd_cutter_apply(c, m->cuts, m->cut_n, (const uint64_t *)(const void *)m->starts.p,
+                               m->starts.n / 8, err);
+  }
+  uint64_t bytes;
+  if (status == ND_OK) return nd_cutter_close(&bytes, c, err);
+  nd_cutter_abandon(c);
+  return status;
+}
+
+/* A job is a region of a plain file, or (its first region) a packed file. */
+static nd_status copy_job(void *context, unsigned member, uint64_t job, nd_error *err) {
+  keeper *k = context;
+  const region *r = &k->regions[job];
+  struct member *m = &k->members[member];
+  if (!k->packed[r->file]) return copy_region(k, m, r, err);
+  return job == k->first[r->file] ? copy_packed(k, m, r->file, err) : ND_OK;
+}
+
+/* Makes the file (with its folders) and reserves its place on the disk. */
+static nd_status make_file(keeper *k, uint32_t f, uint64_t size, nd_error *err) {
+  char *path = NULL;
+  ND_TRY(nd_path_join(&path, k->dir, k->job->walk.files[f].name, err));
+  k->paths[f] = path;
+  char *slash = strrchr(path, '/');
+  *slash = '\0';
+  nd_status status = nd_io_mkdirs(path, err);
+  *slash = '/';
+  ND_TRY(status);
+  int fd;
+  ND_TRY(nd_io_open(&fd, path, O_WRONLY | O_CREAT | O_TRUNC, 0666, err));
+  if (size) {
+    /* Writing into reserved space is several times faster on ext4. */
+    int refused = posix_fallocate(fd, 0, (off_t)size);
+    if (refused) status = nd_io_truncate(fd, size, path, err);
+  }
+  nd_status closed = nd_io_close(fd, path, status == ND_OK ? err : NULL);
+  return status == ND_OK ? closed : status;
+}
+
+static nd_status place_file(keeper *k, uint32_t f, nd_error *err) {
+  const nd_input_file *file = &k->job->walk.files[f];
+  size_t begin = k->first[f], end = k->first[f + 1];
+  uint64_t dropped = 0, at = 0;
+  nd_stream *s = NULL;
+  for (size_t i = begin; i < end; i++) dropped += k->regions[i].dropped;
+  if (begin == end && file->size == 0) return make_file(k, f, 0, err);
+  if (nd_stream_open(&s, file->real, NULL) == ND_OK)
+    k->packed[f] = nd_stream_packing(s) != ND_PACKING_NONE;
+  nd_stream_close(s);
+  if (k->packed[f]) return make_file(k, f, 0, err);
+  /* A file that was one document and went leaves nothing behind. */
+  if (dropped >= file->size && file->size) return ND_OK;
+  for (size_t i = begin; i < end; i++) {
+    region *r = &k->regions[i];
+    r->out_at = at;
+    at += r->end - r->begin - r->dropped;
+  }
+  return make_file(k, f, at, err);
+}
+
+static nd_status write_all(keeper *k, nd_error *err) {
+  const nd_job_run *j = k->job;
+  ND_TRY(make_regions(k, err));
+  ND_TRY(nd_threads_run(j->settings.threads, k->n, measure_region, k, err));
+  for (uint32_t f = 0; f < j->walk.n; f++) ND_TRY(place_file(k, f, err));
+  return nd_threads_run(j->settings.threads, k->n, copy_job, k, err);
+}
+
+nd_status nd_kept_write(nd_job_run *j, const uint32_t *centre, const char *dir, nd_error *err) {
+  keeper k = {.job = j, .centre = centre, .dir = dir};
+  unsigned threads = j->settings.threads;
+  k.first = nd_calloc(j->walk.n + 1, sizeof *k.first);
+  k.packed = nd_calloc(j->walk.n, sizeof *k.packed);
+  k.paths = nd_calloc(j->walk.n, sizeof *k.paths);
+  k.members = nd_calloc(threads, sizeof *k.members);
+  nd_status status = nd_io_mkdirs(dir, err);
+  if (!k.first || !k.packed || !k.paths || !k.members)
+    status = nd_fail_memory(err, j->walk.n * sizeof *k.first);
+  if (status == ND_OK) status = write_all(&k, err);
+  for (unsigned i = 0; k.members && i < threads; i++) {
+    nd_free(k.members[i].cuts);
+    nd_free(k.members[i].files);
+    nd_free(k.members[i].columns);
+    nd_buf_clear(&k.members[i].rejects);
+    nd_buf_clear(&k.members[i].starts);
+  }
+  for (size_t i = 0; k.paths && i < j->walk.n; i++) nd_free(k.paths[i]);
+  nd_free(k.members);
+  nd_free(k.regions);
+  nd_free(k.first);
+  nd_free(k.packed);
+  nd_free(k.paths);
+  return status;
+}

@@ -1,0 +1,33 @@
+/* Lists of a run as lines: pairs, clusters, rejects; to a file or a sink. */
+#ifndef ND_PIPELINE_LINES_H
+#define ND_PIPELINE_LINES_H
+
+#include "pipeline/job.h"
+
+/* Where lines go; collects them into larger writes. */
+typedef struct nd_lines {
+  const nd_sink *sink; /* or … */
+  nd_writer *writer;   /* … a file */
+  nd_buf text;
+} nd_lines;
+
+/* Writes what has collected when it is enough, or when `all`. */
+nd_status nd_lines_flush(nd_lines *l, bool all, nd_error *err) ND_MUST_CHECK;
+
+/* Opens DIR/NAME, lets `fill` write to it, closes it. */
+typedef nd_status (*nd_lines_fill)(nd_lines *l, void *context, nd_error *err);
+nd_status nd_lines_file(const char *dir, const char *name, nd_lines_fill fill, void *context,
+                        nd_error *err) ND_MUST_CHECK;
+
+/* id_a TAB id_b TAB similarity, in input order; exact copies once each, with
+ * their first. */
+nd_status nd_lines_pairs_collapsed(nd_lines *l, nd_job_run *j, nd_error *err) ND_MUST_CHECK;
+
+/* The same with every pair of copies. */
+nd_status nd_lines_pairs_all(nd_lines *l, nd_job_run *j, const char *tmp, nd_error *err)
+    ND_MUST_CHECK;
+
+/* place TAB reason */
+nd_status nd_lines_rejects(nd_lines *l, nd_job_run *j, nd_error *err) ND_MUST_CHECK;
+
+#endif

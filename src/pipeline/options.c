@@ -1,0 +1,282 @@
+/* The table of options: parsing, printing, checking. */
+#include "neardup/options.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "feature/shingle.h"
+#include "pipeline/settings.h"
+
+#define FIELD(f) offsetof(nd_options, f), sizeof(((nd_options *)0)->f)
+#define ALL (ND_FOR_DEDUP | ND_FOR_PAIRS | ND_FOR_CLUSTER | ND_FOR_INSPECT)
+#define READ (ND_FOR_DEDUP | ND_FOR_PAIRS | ND_FOR_INSPECT)
+#define FIND (ND_FOR_DEDUP | ND_FOR_PAIRS)
+
+static const nd_option_info table[] = {
+    {"format", ND_OPTION_WORD, FIELD(format), "auto", "NAME",
+     "auto text lines jsonl warc arc trec sets", 0, 0, READ,
+     "what the input holds; auto looks at the first bytes of every file"},
+    {"id-field", ND_OPTION_TEXT, FIELD(id_field), "id", "NAME", NULL, 0, 0, READ,
+     "JSONL: the field that holds a document's id"},
+    {"text-field", ND_OPTION_TEXT, FIELD(text_field), "text", "NAME", NULL, 0, 0, READ,
+     "JSONL: the field that holds its text"},
+    {"url-field", ND_OPTION_TEXT, FIELD(url_field), "url", "NAME", NULL, 0, 0, READ,
+     "JSONL: the field that holds its URL"},
+    {"time-field", ND_OPTION_TEXT, FIELD(time_field), "time", "NAME", NULL, 0, 0, READ,
+     "JSONL: the field that holds its time (ISO 8601)"},
+    {"tokens", ND_OPTION_WORD, FIELD(tokens), "words", "KIND", "words codepoints", 0, 0, READ,
+     "what a token is: a word, or every letter and digit by itself"},
+    {"shingle", ND_OPTION_TEXT, FIELD(shingle), "words:5", "KIND:N", NULL, 0, 0, READ,
+     "what documents are compared by: words:K, chars:Q or aligned:N"},
+    {"method", ND_OPTION_WORD, FIELD(method), "minhash", "NAME", "minhash digest", 0, 0, FIND,
+     "how pairs are found: minhash, or digest for exact copies only"},
+    {"similarity", ND_OPTION_WORD, FIELD(similarity), "jaccard", "NAME", "jaccard", 0, 0, FIND,
+     "how similar two documents are: the resemblance of their shingle sets"},
+    {"threshold", ND_OPTION_DECIMAL, FIELD(threshold), "0.8", "T", NULL, 0, 0,
+     FIND | ND_FOR_CLUSTER, "near-duplicates are at least this similar; decided exactly"},
+    {"recall", ND_OPTION_DECIMAL, FIELD(recall), "0.95", "R", NULL, 0, 0, FIND,
+     "the share of pairs at the threshold that must be found"},
+    {"permutations", ND_OPTION_COUNT, FIELD(permutations), "0", "N", NULL, 0, 2000, FIND,
+     "length of the min-hash sketch; 0 chooses from threshold and recall"},
+    {"bands", ND_OPTION_COUNT, FIELD(bands), "0", "N", NULL, 0, 2000, FIND,
+     "number of bands; 0 chooses"},
+    {"rows", ND_OPTION_COUNT, FIELD(rows), "0", "N", NULL, 0, 2000, FIND,
+     "positions per band; 0 chooses"},
+    {"seed", ND_OPTION_SEED, FIELD(seed), "1", "N", NULL, 0, 0, FIND,
+     "seed of the hash functions, or random"},
+    {"verify", ND_OPTION_WORD, FIELD(verify), "exact", "HOW", "exact sketch none", 0, 0, FIND,
+     "exact compares the documents, sketch trusts the estimate, none lists candidates"},
+    {"bucket-cap", ND_OPTION_COUNT, FIELD(bucket_cap), "128", "N", NULL, 2, 1000000, FIND,
+     "larger buckets are compared with their first document only, and reported"},
+    {"collapse", ND_OPTION_FLAG, FIELD(collapse), "no", NULL, NULL, 0, 0, ND_FOR_PAIRS,
+     "list an exact copy once, with its first; always on in dedup"},
+    {"cluster", ND_OPTION_WORD, FIELD(cluster), "", "HOW", "star components", 0, 0,
+     ND_FOR_DEDUP | ND_FOR_CLUSTER,
+     "star: every member is similar to the kept one (dedup's default); components: chains count "
+     "(cluster's default)"},
+    {"keep", ND_OPTION_TEXT, FIELD(keep), "first", "WHICH", NULL, 0, 0, ND_FOR_DEDUP,
+     "which member stays: first, longest, shortest, oldest, newest, url, centre or field:NAME"},
+    {"max-document", ND_OPTION_SIZE, FIELD(max_document), "64M", "SIZE", NULL, 1, UINT64_C(1) << 30,
+     READ, "longer documents are rejected (also what a packed one may grow to)"},
+    {"threads", ND_OPTION_COUNT, FIELD(threads), "0", "N", NULL, 0, 1024, READ,
+     "threads to use; 0 means all cores"},
+    {"memory", ND_OPTION_SIZE, FIELD(memory), "0", "SIZE", NULL, 0, UINT64_C(1) << 50, FIND,
+     "memory to use; 0 means half of the machine's"},
+    {"tmp", ND_OPTION_TEXT, FIELD(tmp), "", "DIR", NULL, 0, 0, FIND,
+     "where temporary files go; normally beside the output"},
+    {"shard", ND_OPTION_TEXT, FIELD(shard), "", "I/N", NULL, 0, 0, ND_FOR_DEDUP,
+     "only read and sketch part I of N into the output directory; a last run without it finishes"},
+    {"resume", ND_OPTION_WORD, FIELD(resume), "auto", "HOW", "auto never", 0, 0, ND_FOR_DEDUP,
+     "auto goes on where an interrupted run stopped; never starts over"},
+    {"progress", ND_OPTION_WORD, FIELD(progress), "auto", "HOW", "auto json none", 0, 0, ALL,
+     "auto: a bar on a terminal, nothing in a pipe"},
+    {NULL, ND_OPTION_FLAG, 0, 0, NULL, NULL, NULL, 0, 0, 0, NULL}};
+
+const nd_option_info *nd_option_table(void) { return table; }
+
+void nd_options_init(nd_options *options) {
+  memset(options, 0, sizeof *options);
+  for (const nd_option_info *info = table; info->name; info++) {
+    if (info->type == ND_OPTION_FLAG || !info->standard[0]) continue;
+    nd_status status = nd_options_set(options, info->name, info->standard, NULL);
+    (void)status; /* the defaults are right; a test checks them */
+  }
+}
+
+/* Edit distance, for "did you mean"; names are short. */
+static unsigned name_distance(const char *a, const char *b) {
+  unsigned row[64];
+  size_t n = strlen(b);
+  if (n > 62 || strlen(a) > 62) return 99;
+  for (size_t j = 0; j <= n; j++) row[j] = (unsigned)j;
+  for (size_t i = 0; a[i]; i++) {
+    unsigned diagonal = row[0];
+    row[0] = (unsigned)i + 1;
+    for (size_t j = 0; j < n; j++) {
+      unsigned best = diagonal + (a[i] != b[j]);
+      if (row[j] + 1 < best) best = row[j] + 1;
+      if (row[j + 1] + 1 < best) best = row[j + 1] + 1;
+      diagonal = row[j + 1];
+      row[j + 1] = best;
+    }
+  }
+  return row[n];
+}
+
+static nd_status unknown(const char *name, nd_error *err) {
+  const char *nearest = NULL;
+  unsigned best = 4;
+  for (const nd_option_info *info = table; info->name; info++) {
+    unsigned d = name_distance(name, info->name);
+    if (d < best) {
+      best = d;
+      nearest = info->name;
+    }
+  }
+  if (nearest)
+    return nd_fail(err, ND_ERR_USAGE, "there is no option --%s; did you mean --%s?", name, nearest);
+  return nd_fail(err, ND_ERR_USAGE, "there is no option --%s", name);
+}
+
+static bool word_allowed(const char *values, const char *value) {
+  size_t n = strlen(value);
+  for (const char *p = values; *p;) {
+    size_t len = strcspn(p, " ");
+    if (len == n && memcmp(p, value, n) == 0) return true;
+    p += len + (p[len] == ' ');
+  }
+  return false;
+}
+
+/* A whole number, the whole text; false when it is none or does not fit. */
+static bool parse_count(uint64_t *out, const char *text, const char **end) {
+  uint64_t x = 0;
+  const char *p = text;
+  for (; *p >= '0' && *p <= '9'; p++) {
+    if (x > (UINT64_MAX - 9) / 10) return false;
+    x = x * 10 + (uint64_t)(*p - '0');
+  }
+  *end = p;
+  *out = x;
+  return p != text;
+}
+
+static bool parse_size(uint64_t *out, const char *text) {
+  const char *end;
+  if (!parse_count(out, text, &end)) return false;
+  static const char units[] = "KMGT";
+  const char *unit = *end ? strchr(units, *end >= 'a' ? *end - 32 : *end) : NULL;
+  if (unit) {
+    unsigned shift = 10 * (unsigned)(unit - units + 1);
+    if (*out > UINT64_MAX >> shift) return false;
+    *out <<= shift;
+    end++;
+    if (end[0] == 'i' && end[1] == 'B') end += 2;
+    else if (*end == 'B' || *end == 'b') end++;
+  }
+  return *end == '\0';
+}
+
+static bool parse_decimal(nd_decimal *out, const char *text) {
+  uint64_t num = 0, den = 1;
+  const char *p = text;
+  int digits = 0;
+  for (; *p >= '0' && *p <= '9'; p++, digits++) num = num * 10 + (uint64_t)(*p - '0');
+  if (*p == '.') {
+    for (p++; *p >= '0' && *p <= '9'; p++, digits++) {
+      num = num * 10 + (uint64_t)(*p - '0');
+      den *= 10;
+    }
+  }
+  if (*p || digits == 0 || digits > 10) return false;
+  while (den > 1 && num % 10 == 0) {
+    num /= 10;
+    den /= 10;
+  }
+  *out = (nd_decimal){num, den};
+  return true;
+}
+
+static nd_status set_value(void *field, const nd_option_info *info, const char *value,
+                           nd_error *err) {
+  uint64_t number = 0;
+  const char *end = "";
+  switch (info->type) {
+    case ND_OPTION_FLAG: *(int *)field = strcmp(value, "no") != 0; return ND_OK;
+    case ND_OPTION_WORD:
+      if (!word_allowed(info->values, value)) {
+        return nd_fail(err, ND_ERR_USAGE, "--%s %s is not known; use one of: %s", info->name, value,
+                       info->values);
+      }
+      break;
+    case ND_OPTION_TEXT:
+      if (strlen(value) >= info->size)
+        return nd_fail(err, ND_ERR_USAGE, "--%s takes at most %zu bytes", info->name,
+                       info->size - 1);
+      break;
+    case ND_OPTION_SEED:
+      if (strcmp(value, "random") == 0) {
+        if (getrandom(&number, sizeof number, 0) != sizeof number)
+          return nd_fail(err, ND_ERR_IO, "the system gave no random number for --seed random");
+        memcpy(field, &number, sizeof number);
+        return ND_OK;
+      }
+      if (!parse_count(&number, value, &end) || *end)
+        return nd_fail(err, ND_ERR_USAGE, "--%s takes a whole number or random, not %s", info->name,
+                       value);
+      memcpy(field, &number, sizeof number);
+      return ND_OK;
+    case ND_OPTION_COUNT:
+    case ND_OPTION_SIZE:
+      if (info->type == ND_OPTION_SIZE ? !parse_size(&number, value)
+                                       : !parse_count(&number, value, &end) || *end) {
+        return nd_fail(err, ND_ERR_USAGE, "--%s takes %s, not %s", info->name,
+                       info->type == ND_OPTION_SIZE ? "a size such as 512M or 4G"
+                                                    : "a whole number",
+                       value);
+      }
+      if (number < info->min || number > info->max)
+        return nd_fail(err, ND_ERR_USAGE, "--%s %s is out of range: %" PRIu64 " to %" PRIu64,
+                       info->name, value, info->min, info->max);
+      memcpy(field, &number, sizeof number);
+      return ND_OK;
+    case ND_OPTION_DECIMAL: {
+      nd_decimal d;
+      if (!parse_decimal(&d, value))
+        return nd_fail(err, ND_ERR_USAGE,
+                       "--%s takes a decimal with a point and at most 9 digits, such as 0.8, not %s",
+                       info->name, value);
+      if (d.num == 0 || d.num > d.den)
+        return nd_fail(err, ND_ERR_USAGE, "--%s %s is out of range: above 0, at most 1", info->name,
+                       value);
+      memcpy(field, &d, sizeof d);
+      return ND_OK;
+    }
+  }
+  memcpy(field, value, strlen(value) + 1);
+  return ND_OK;
+}
+
+nd_status nd_options_set(nd_options *options, const char *name, const char *value, nd_error *err) {
+  for (const nd_option_info *info = table; info->name; info++) {
+    if (strcmp(info->name, name) == 0)
+      return set_value((char *)options + info->offset, info, value, err);
+  }
+  return unknown(name, err);
+}
+
+void nd_options_get(char *out, size_t room, const nd_options *options, const nd_option_info *info) {
+  const char *field = (const char *)options + info->offset;
+  uint64_t number = 0;
+  nd_decimal d;
+  switch (info->type) {
+    case ND_OPTION_FLAG: snprintf(out, room, "%s", *(const int *)(const void *)field ? "yes" : "no"); break;
+    case ND_OPTION_WORD:
+    case ND_OPTION_TEXT: snprintf(out, room, "%s", field); break;
+    case ND_OPTION_SEED:
+    case ND_OPTION_COUNT:
+    case ND_OPTION_SIZE:
+      memcpy(&number, field, sizeof number);
+      snprintf(out, room, "%" PRIu64, number);
+      break;
+    case ND_OPTION_DECIMAL: {
+      memcpy(&d, field, sizeof d);
+      if (room == 0) break;
+      size_t n = (size_t)snprintf(out, room, "%" PRIu64 "%s", d.num / d.den, d.den > 1 ? "." : "");
+      for (uint64_t x = d.den / 10; x && n + 1 < room; x /= 10) {
+        out[n++] = (char)('0' + d.num / x % 10);
+        out[n] = '\0';
+      }
+      break;
+    }
+  }
+}
+
+nd_status nd_options_check(const nd_options *options, nd_error *err) {
+  nd_settings settings;
+  return nd_settings_resolve(&settings, options, err);
+}

@@ -1,0 +1,56 @@
+/* nd_pairs: near-duplicate pairs as lines. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "pipeline/lines.h"
+#include "pipeline/workdir.h"
+
+/* A private directory for what must be kept outside memory. */
+static nd_status make_tmp(char **out, const char *tmp, nd_error *err) {
+  const char *base = tmp[0] ? tmp : getenv("TMPDIR");
+  if (!base || !base[0]) base = "/tmp";
+  ND_TRY(nd_path_join(out, base, "neardup-XXXXXX", err));
+  if (mkdtemp(*out)) return ND_OK;
+  nd_status status = nd_io_fail(err, "make a directory in", base, errno);
+  nd_free(*out);
+  *out = NULL;
+  return status;
+}
+
+static nd_status run(nd_job_run *j, const char *const *inputs, size_t n, const char *work,
+                     nd_lines *lines, nd_error *err) {
+  char *spool = NULL;
+  ND_TRY(nd_path_join(&spool, work, "stdin", err));
+  nd_status status = nd_job_plan(j, inputs, n, NULL, spool, err);
+  nd_free(spool);
+  ND_TRY(status);
+  ND_TRY(nd_job_read(j, work, err));
+  ND_TRY(nd_job_match(j, work, err));
+  if (j->options->collapse) ND_TRY(nd_lines_pairs_collapsed(lines, j, err));
+  else ND_TRY(nd_lines_pairs_all(lines, j, work, err));
+  j->summary->kept = j->store.documents;
+  j->summary->write_seconds = nd_job_lap(j);
+  return nd_lines_flush(lines, true, err);
+}
+
+nd_status nd_pairs(nd_summary *out, const char *const *inputs, size_t n, const nd_sink *sink,
+                   const nd_options *options, const nd_hooks *hooks, nd_error *err) {
+  nd_job_run j;
+  nd_lines lines = {.sink = sink};
+  char *work = NULL;
+  nd_status status = nd_job_open(&j, out, options, hooks, err);
+  if (status == ND_OK && n == 0)
+    status = nd_fail(err, ND_ERR_USAGE, "there is no input; name files or directories, or -");
+  if (status == ND_OK) status = make_tmp(&work, options->tmp, err);
+  if (status == ND_OK) status = run(&j, inputs, n, work, &lines, err);
+  nd_job_finish(&j);
+  nd_job_close(&j);
+  nd_buf_clear(&lines.text);
+  if (work) {
+    nd_status removed = nd_remove_tree(work, status == ND_OK ? err : NULL);
+    if (status == ND_OK) status = removed;
+  }
+  nd_free(work);
+  return status;
+}

@@ -1,0 +1,116 @@
+/* Options → settings; the place where choices that do not fit are refused. */
+#include "pipeline/settings.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/threads.h"
+#include "candidate/bands.h"
+#include "sketch/minhash.h"
+
+enum { USUAL_PERMUTATIONS = 128 };
+
+static uint64_t half_of_memory(void) {
+  long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+  if (pages <= 0 || size <= 0) return UINT64_C(1) << 30;
+  return (uint64_t)pages * (uint64_t)size / 2;
+}
+
+static double as_double(nd_decimal d) { return (double)d.num / (double)d.den; }
+
+static nd_status resolve_bands(nd_settings *s, const nd_options *o, nd_error *err) {
+  double t = as_double(o->threshold), recall = as_double(o->recall);
+  if (recall >= 1) {
+    return nd_fail(err, ND_ERR_USAGE,
+                   "--recall 1 needs an exact method; minhash can promise any recall below 1");
+  }
+  uint64_t k = o->permutations, b = o->bands, r = o->rows;
+  nd_bands cut;
+  if (b && r) {
+    if (k && b * r > k)
+      return nd_fail(err, ND_ERR_USAGE, "--bands %llu x --rows %llu is more than --permutations %llu",
+                     (unsigned long long)b, (unsigned long long)r, (unsigned long long)k);
+    cut = (nd_bands){(uint32_t)b, (uint32_t)r};
+  } else if (b || r) {
+    return nd_fail(err, ND_ERR_USAGE, "--bands and --rows are given together or not at all");
+  } else if (k) {
+    cut = nd_bands_cut(t, recall, (uint32_t)k);
+  } else {
+    cut = nd_bands_choose(t, recall, USUAL_PERMUTATIONS, ND_MINHASH_MAX);
+    if (cut.bands == 0)
+      return nd_fail(err, ND_ERR_USAGE,
+                     "recall %g at threshold %g needs more than %d permutations; ask for less recall",
+                     recall, t, ND_MINHASH_MAX);
+  }
+  if ((uint64_t)cut.bands * cut.rows > ND_MINHASH_MAX)
+    return nd_fail(err, ND_ERR_USAGE, "bands x rows is more than %d", ND_MINHASH_MAX);
+  s->bands = cut.bands;
+  s->rows = cut.rows;
+  s->permutations = k ? (uint32_t)k : cut.bands * cut.rows;
+  s->predicted_recall = nd_bands_recall(cut, t);
+  return ND_OK;
+}
+
+static nd_status resolve_keep(nd_settings *s, const nd_options *o, nd_error *err) {
+  static const char *const names[] = {"first", "longest", "shortest", "oldest",
+                                      "newest", "url", "centre"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    if (strcmp(o->keep, names[i]) == 0) {
+      s->keep = (nd_keep)i;
+      return ND_OK;
+    }
+  }
+  if (strncmp(o->keep, "field:", 6) == 0 && o->keep[6]) {
+    s->keep = ND_KEEP_FIELD;
+    s->input.keep_field = o->keep + 6;
+    return ND_OK;
+  }
+  return nd_fail(err, ND_ERR_USAGE,
+                 "--keep %s is not known; use first, longest, shortest, oldest, newest, url, centre "
+                 "or field:NAME",
+                 o->keep);
+}
+
+static nd_status resolve_shard(nd_settings *s, const nd_options *o, nd_error *err) {
+  s->shard = 0;
+  s->shards = 1;
+  if (!o->shard[0]) return ND_OK;
+  unsigned i = 0, n = 0;
+  char rest;
+  if (sscanf(o->shard, "%u/%u%c", &i, &n, &rest) != 2 || n < 1 || i < 1 || i > n || n > 100000)
+    return nd_fail(err, ND_ERR_USAGE, "--shard %s: use I/N with I from 1 to N, such as 2/8",
+                   o->shard);
+  s->shard = i - 1;
+  s->shards = n;
+  return ND_OK;
+}
+
+nd_status nd_settings_resolve(nd_settings *out, const nd_options *o, nd_error *err) {
+  *out = (nd_settings){.options = o};
+  nd_settings *s = out;
+  if (strcmp(o->format, "auto") != 0) s->format = nd_format_find(o->format);
+  s->memory = o->memory ? o->memory : half_of_memory();
+  s->input = (nd_input_options){.id_field = o->id_field,
+                                .text_field = o->text_field,
+                                .url_field = o->url_field,
+                                .time_field = o->time_field,
+                                .max_document = o->max_document};
+  /* A document, its text and its tokens must fit the budget together. */
+  if (s->input.max_document > s->memory / 8) s->input.max_document = s->memory / 8;
+  s->tokens = strcmp(o->tokens, "codepoints") == 0 ? ND_TOKENS_CODEPOINTS : ND_TOKENS_WORDS;
+  ND_TRY(nd_shingle_parse(&s->shingle, o->shingle, err));
+  /* The tokens of a set are its features. */
+  if (s->format == &nd_format_sets) s->shingle = (nd_shingle_spec){ND_SHINGLE_WORDS, 1};
+  s->method = strcmp(o->method, "digest") == 0 ? ND_METHOD_DIGEST : ND_METHOD_MINHASH;
+  s->verify = strcmp(o->verify, "none") == 0     ? ND_VERIFY_NONE
+              : strcmp(o->verify, "sketch") == 0 ? ND_VERIFY_SKETCH
+                                                 : ND_VERIFY_EXACT;
+  s->cluster = strcmp(o->cluster, "components") == 0 ? ND_CLUSTER_COMPONENTS : ND_CLUSTER_STAR;
+  ND_TRY(resolve_keep(s, o, err));
+  ND_TRY(resolve_shard(s, o, err));
+  s->threads = o->threads ? (unsigned)o->threads : nd_threads_cores();
+  if (o->memory && o->memory < (UINT64_C(16) << 20))
+    return nd_fail(err, ND_ERR_USAGE, "--memory must be at least 16M");
+  if (s->method == ND_METHOD_MINHASH) return resolve_bands(s, o, err);
+  return ND_OK;
+}

@@ -1,0 +1,168 @@
+/* Signing batches; see sign.h. */
+#include "pipeline/sign.h"
+
+#include <xxhash.h>
+
+#include "candidate/bands.h"
+#include "cluster/keep.h"
+#include "sketch/minhash.h"
+#include "text/plain.h"
+
+enum { BIG_BUFFER = 16 << 20 };
+
+struct nd_signer {
+  const nd_settings *settings;
+  nd_decoder decoder;
+  nd_plain plain;
+  nd_tokens tokens;
+  nd_shingles shingles;
+  nd_minhash minhash;
+  uint64_t *sketch;
+};
+
+nd_status nd_signer_new(nd_signer **out, const nd_settings *settings, nd_error *err) {
+  nd_signer *s = nd_calloc(1, sizeof *s);
+  if (!s) return nd_fail_memory(err, sizeof *s);
+  *out = s;
+  s->settings = settings;
+  if (settings->method != ND_METHOD_MINHASH) return ND_OK;
+  ND_TRY(nd_minhash_init(&s->minhash, settings->permutations, settings->options->seed, err));
+  s->sketch = nd_malloc(settings->permutations * sizeof *s->sketch);
+  if (!s->sketch) return nd_fail_memory(err, settings->permutations * sizeof *s->sketch);
+  return ND_OK;
+}
+
+void nd_signer_free(nd_signer *s) {
+  if (!s) return;
+  nd_decoder_clear(&s->decoder);
+  nd_plain_clear(&s->plain);
+  nd_tokens_clear(&s->tokens);
+  nd_shingles_clear(&s->shingles);
+  nd_minhash_clear(&s->minhash);
+  nd_free(s->sketch);
+  nd_free(s);
+}
+
+/* Buffers that one giant document has blown up go back to the system. */
+static void shrink(nd_signer *s) {
+  nd_buf *buffers[] = {&s->decoder.body, &s->decoder.spare, &s->plain.utf8, &s->plain.text,
+                       &s->tokens.text};
+  for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) {
+    if (buffers[i]->cap > BIG_BUFFER) nd_buf_clear(buffers[i]);
+  }
+  if (s->tokens.cap > BIG_BUFFER / 4) nd_tokens_clear(&s->tokens);
+  if (s->shingles.cap > BIG_BUFFER / 8) nd_shingles_clear(&s->shingles);
+}
+
+nd_status nd_signer_read(nd_read *out, nd_signer *s, const nd_format *format, nd_str raw,
+                         nd_error *err) {
+  nd_document *d = &out->document;
+  *d = (nd_document){0};
+  out->text = (nd_str){"", 0};
+  out->tokens = &s->tokens;
+  ND_TRY(format->decode(d, &s->decoder, raw, &s->settings->input, err));
+  if (d->kind == ND_KIND_OTHER) {
+    s->tokens.text.n = 0;
+    s->tokens.count = 0;
+    return ND_OK;
+  }
+  if (d->kind == ND_KIND_SETS) {
+    out->text = d->body;
+    return nd_plain_sets(&s->tokens, &s->plain, d->body, err);
+  }
+  nd_plain_request request = {.bytes = d->body,
+                              .charset = d->charset,
+                              .html = d->kind == ND_KIND_HTML,
+                              .sniff = d->kind == ND_KIND_SNIFF};
+  ND_TRY(nd_plain_text(&out->text, &s->plain, &request, err));
+  return nd_words_split(&s->tokens, out->text, s->settings->tokens, err);
+}
+
+static nd_status add_sketch(nd_block *b, nd_signer *s, size_t row, nd_error *err) {
+  const nd_settings *set = s->settings;
+  nd_str text = nd_buf_str(&s->tokens.text);
+  ND_TRY(nd_shingle_make(&s->shingles, text, s->tokens.end, s->tokens.count, set->shingle,
+                         set->options->seed, false, err));
+  b->shingles[row] = s->shingles.n < UINT32_MAX ? (uint32_t)s->shingles.n : UINT32_MAX;
+  ND_TRY(nd_minhash_sketch(s->sketch, &s->minhash, s->shingles.fingerprint, s->shingles.n, err));
+  nd_bands_keys(b->bands + row * set->bands, (nd_bands){set->bands, set->rows}, s->sketch,
+                set->options->seed);
+  if (b->head.sketch_words)
+    memcpy(b->sketch + row * set->permutations, s->sketch, set->permutations * sizeof *s->sketch);
+  return ND_OK;
+}
+
+static nd_status add_document(nd_block *b, nd_signer *s, const nd_read *read, const nd_raw *raw,
+                              nd_error *err) {
+  ND_TRY(nd_block_reserve(b, err));
+  size_t row = b->head.docs;
+  nd_str text = nd_buf_str(&s->tokens.text);
+  const nd_document *d = &read->document;
+  XXH128_hash_t digest = XXH3_128bits_withSeed(text.p, text.n, s->settings->options->seed);
+  b->digest[row] = (nd_digest){digest.low64, digest.high64};
+  nd_keep_facts facts = {text.n, d->time, d->url, d->field};
+  b->rank[row] = nd_keep_rank(s->settings->keep, &facts);
+  b->id_hash[row] = d->id.n ? XXH3_64bits(d->id.p, d->id.n) : 0;
+  b->offset[row] = raw->offset;
+  b->length[row] = raw->length;
+  b->file[row] = raw->file;
+  b->line[row] = raw->line;
+  b->shingles[row] = s->tokens.count ? 1 : 0;
+  if (s->settings->method == ND_METHOD_MINHASH) ND_TRY(add_sketch(b, s, row, err));
+  ND_TRY(nd_buf_append(&b->ids, d->id.p, d->id.n, err));
+  ND_TRY(nd_buf_append(&b->texts, text.p, text.n, err));
+  if (b->texts.n >= UINT32_MAX || b->ids.n >= UINT32_MAX)
+    return nd_fail(err, ND_ERR_LIMIT, "the documents of one batch grew beyond 4 GiB");
+  b->id_end[row] = (uint32_t)b->ids.n;
+  b->text_end[row] = (uint32_t)b->texts.n;
+  b->head.empties += s->tokens.count == 0;
+  b->head.tokens += s->tokens.count;
+  b->head.docs++;
+  return ND_OK;
+}
+
+static nd_status sign_record(nd_block *b, nd_signer *s, const nd_batch *batch, const nd_raw *raw,
+                             nd_error *err) {
+  if (raw->rejected) {
+    nd_str reason = {batch->reasons.p + raw->at, raw->n};
+    return nd_block_reject(b, raw->offset, raw->length, raw->file, raw->line, reason, err);
+  }
+  nd_str bytes = {batch->bytes.p + raw->at, raw->n};
+  nd_read read;
+  nd_error local;
+  nd_status status = nd_signer_read(&read, s, raw->format, bytes, &local);
+  if (status == ND_ERR_DATA || status == ND_ERR_LIMIT) {
+    return nd_block_reject(b, raw->offset, raw->length, raw->file, raw->line,
+                           nd_str_of(local.message), err);
+  }
+  if (status != ND_OK) {
+    if (err) *err = local;
+    return status;
+  }
+  if (read.document.kind == ND_KIND_OTHER) {
+    b->head.others++;
+    return ND_OK;
+  }
+  status = add_document(b, s, &read, raw, err);
+  if (s->tokens.text.cap > BIG_BUFFER || s->plain.text.cap > BIG_BUFFER ||
+      s->decoder.body.cap > BIG_BUFFER)
+    shrink(s);
+  return status;
+}
+
+nd_status nd_signer_batch(nd_block *block, nd_signer *s, const nd_batch *batch, nd_error *err) {
+  const nd_settings *set = s->settings;
+  bool sketches = set->method == ND_METHOD_MINHASH && set->verify != ND_VERIFY_EXACT;
+  nd_block_start(block, batch->task, batch->part, set->bands, sketches ? set->permutations : 0);
+  block->head.last = batch->last;
+  block->head.lines_relative = batch->lines_relative;
+  block->head.range_file = batch->range_file;
+  block->head.lines = batch->lines;
+  block->head.others = batch->others;
+  block->head.raw_bytes = batch->raw_bytes;
+  for (size_t i = 0; i < batch->n; i++) {
+    ND_TRY(sign_record(block, s, batch, &batch->raws[i], err));
+  }
+  ND_TRY(nd_buf_append(&block->starts, batch->starts.p, batch->starts.n, err));
+  return nd_block_finish(block, err);
+}

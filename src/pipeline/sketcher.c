@@ -1,0 +1,71 @@
+/* The public one-document-at-a-time interface; see neardup/sketch.h. */
+#include "neardup/sketch.h"
+
+#include "pipeline/settings.h"
+#include "sketch/minhash.h"
+#include "verify/resemblance.h"
+
+struct nd_sketcher {
+  nd_options options;
+  nd_settings settings;
+  nd_tokens tokens, other;
+  nd_shingles shingles;
+  nd_minhash minhash;
+  nd_comparer *comparer;
+};
+
+nd_status nd_sketcher_new(nd_sketcher **out, const nd_options *options, nd_error *err) {
+  nd_sketcher *s = nd_calloc(1, sizeof *s);
+  if (!s) return nd_fail_memory(err, sizeof *s);
+  s->options = *options;
+  nd_status status = nd_settings_resolve(&s->settings, &s->options, err);
+  if (status == ND_OK && s->settings.method != ND_METHOD_MINHASH)
+    status = nd_fail(err, ND_ERR_USAGE, "a sketcher needs the method minhash, not %s",
+                     options->method);
+  if (status == ND_OK)
+    status = nd_minhash_init(&s->minhash, s->settings.permutations, s->options.seed, err);
+  if (status == ND_OK)
+    status = nd_comparer_new(&s->comparer, s->settings.shingle, s->options.seed, err);
+  if (status != ND_OK) {
+    nd_sketcher_free(s);
+    return status;
+  }
+  *out = s;
+  return ND_OK;
+}
+
+void nd_sketcher_free(nd_sketcher *s) {
+  if (!s) return;
+  nd_tokens_clear(&s->tokens);
+  nd_tokens_clear(&s->other);
+  nd_shingles_clear(&s->shingles);
+  nd_minhash_clear(&s->minhash);
+  nd_comparer_free(s->comparer);
+  nd_free(s);
+}
+
+uint32_t nd_sketcher_length(const nd_sketcher *s) { return s->minhash.k; }
+
+nd_status nd_sketcher_text(uint64_t *out, uint64_t *shingles, nd_sketcher *s, nd_str text,
+                           nd_error *err) {
+  ND_TRY(nd_words_split(&s->tokens, text, s->settings.tokens, err));
+  ND_TRY(nd_shingle_make(&s->shingles, nd_buf_str(&s->tokens.text), s->tokens.end, s->tokens.count,
+                         s->settings.shingle, s->options.seed, false, err));
+  if (shingles) *shingles = s->shingles.n;
+  return nd_minhash_sketch(out, &s->minhash, s->shingles.fingerprint, s->shingles.n, err);
+}
+
+double nd_sketcher_estimate(const nd_sketcher *s, const uint64_t *a, const uint64_t *b) {
+  return nd_minhash_estimate(a, b, s->minhash.k);
+}
+
+nd_status nd_sketcher_compare(double *resemblance, nd_sketcher *s, nd_str a, nd_str b,
+                              nd_error *err) {
+  nd_overlap overlap;
+  ND_TRY(nd_words_split(&s->tokens, a, s->settings.tokens, err));
+  ND_TRY(nd_words_split(&s->other, b, s->settings.tokens, err));
+  ND_TRY(nd_comparer_left(s->comparer, nd_buf_str(&s->tokens.text), err));
+  ND_TRY(nd_comparer_right(&overlap, s->comparer, nd_buf_str(&s->other.text), err));
+  *resemblance = nd_overlap_value(overlap);
+  return ND_OK;
+}

@@ -1,0 +1,268 @@
+/* Logs of blocks; see store.h. */
+#include "pipeline/store.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static nd_status add_log(nd_store *s, const char *name, uint32_t *number, nd_error *err) {
+  ND_TRY(nd_array_grow(&s->logs, &s->log_cap, s->log_n + 1, sizeof *s->logs, err));
+  size_t room = strlen(s->dir) + strlen(name) + 2;
+  char *path = nd_malloc(room);
+  if (!path) return nd_fail_memory(err, room);
+  snprintf(path, room, "%s/%s", s->dir, name);
+  s->logs[s->log_n] = (nd_log_file){path, -1};
+  *number = (uint32_t)s->log_n++;
+  return ND_OK;
+}
+
+static nd_status add_block(nd_store *s, uint32_t log, uint64_t at, const nd_block_header *head,
+                           nd_error *err) {
+  ND_TRY(nd_array_grow(&s->blocks, &s->block_cap, s->block_n + 1, sizeof *s->blocks, err));
+  s->blocks[s->block_n++] = (nd_block_ref){log, 0, at, *head};
+  return ND_OK;
+}
+
+/* Collects the whole blocks of an old log; stops at the first damaged one. */
+static nd_status scan_log(nd_store *s, uint32_t number, nd_error *err) {
+  nd_log_file *log = &s->logs[number];
+  ND_TRY(nd_io_open(&log->fd, log->path, O_RDONLY, 0, err));
+  nd_file_info info;
+  ND_TRY(nd_io_fstat(&info, log->fd, log->path, err));
+  nd_buf block = {0};
+  nd_status status = ND_OK;
+  for (uint64_t at = 0; at + sizeof(nd_block_header) <= info.size;) {
+    nd_block_header head;
+    ND_TRY_GOTO(nd_io_pread_full(log->fd, &head, sizeof head, at, log->path, err), done);
+    if (head.payload > info.size - at - sizeof head) break;
+    size_t size = sizeof head + (size_t)head.payload;
+    block.n = 0;
+    ND_TRY_GOTO(nd_buf_reserve(&block, size, err), done);
+    ND_TRY_GOTO(nd_io_pread_full(log->fd, block.p, size, at, log->path, err), done);
+    if (!nd_block_valid((nd_str){block.p, size})) break;
+    ND_TRY_GOTO(add_block(s, number, at, &head, err), done);
+    at += size;
+  }
+done:
+  nd_buf_clear(&block);
+  return status;
+}
+
+static uint64_t key_of(const nd_block_header *h) { return (uint64_t)h->task << 32 | h->part; }
+
+static int by_key(const void *a, const void *b) {
+  uint64_t x = key_of(&((const nd_block_ref *)a)->head), y = key_of(&((const nd_block_ref *)b)->head);
+  return x < y ? -1 : x > y;
+}
+
+/* In order, each (task, part) once. */
+static void order_blocks(nd_store *s) {
+  if (s->block_n == 0) return;
+  qsort(s->blocks, s->block_n, sizeof *s->blocks, by_key);
+  size_t kept = 1;
+  for (size_t i = 1; i < s->block_n; i++) {
+    if (by_key(&s->blocks[i], &s->blocks[kept - 1]) != 0) s->blocks[kept++] = s->blocks[i];
+  }
+  s->block_n = kept;
+}
+
+nd_status nd_store_open(nd_store *s, const char *dir, nd_error *err) {
+  *s = (nd_store){0};
+  pthread_mutex_init(&s->lock, NULL);
+  s->dir = nd_malloc(strlen(dir) + 1);
+  if (!s->dir) return nd_fail_memory(err, strlen(dir) + 1);
+  strcpy(s->dir, dir);
+  DIR *d = opendir(dir);
+  if (!d) return nd_io_fail(err, "open", dir, errno);
+  nd_status status = ND_OK;
+  for (struct dirent *e; status == ND_OK && (e = readdir(d));) {
+    if (strncmp(e->d_name, "blocks-", 7) != 0) continue;
+    uint32_t number = 0;
+    status = add_log(s, e->d_name, &number, err);
+    if (status == ND_OK) status = scan_log(s, number, err);
+  }
+  closedir(d);
+  ND_TRY(status);
+  order_blocks(s);
+  s->have = nd_malloc(s->block_n * sizeof *s->have);
+  if (!s->have) return nd_fail_memory(err, s->block_n * sizeof *s->have);
+  for (size_t i = 0; i < s->block_n; i++) s->have[i] = key_of(&s->blocks[i].head);
+  s->have_n = s->block_n;
+  return ND_OK;
+}
+
+void nd_store_close(nd_store *s) {
+  if (!s->dir) return;
+  for (size_t i = 0; i < s->log_n; i++) {
+    if (s->logs[i].fd >= 0) close(s->logs[i].fd);
+    nd_free(s->logs[i].path);
+  }
+  pthread_mutex_destroy(&s->lock);
+  nd_free(s->logs);
+  nd_free(s->blocks);
+  nd_free(s->have);
+  nd_free(s->text_end);
+  nd_free(s->dir);
+  *s = (nd_store){0};
+}
+
+bool nd_store_has(const nd_store *s, uint32_t task, uint32_t part) {
+  uint64_t key = (uint64_t)task << 32 | part;
+  size_t low = 0, high = s->have_n;
+  while (low < high) {
+    size_t middle = (low + high) / 2;
+    if (s->have[middle] < key) low = middle + 1;
+    else high = middle;
+  }
+  return low < s->have_n && s->have[low] == key;
+}
+
+nd_status nd_log_open(nd_log *log, nd_store *s, nd_error *err) {
+  *log = (nd_log){.store = s};
+  pthread_mutex_lock(&s->lock);
+  nd_status status = ND_OK;
+  for (unsigned i = 0;; i++) {
+    /* The name tells runs and machines apart; O_EXCL decides. */
+    char name[64];
+    snprintf(name, sizeof name, "blocks-%ld-%u", (long)getpid(), i);
+    status = add_log(s, name, &log->number, err);
+    if (status != ND_OK) break;
+    nd_log_file *file = &s->logs[log->number];
+    int fd = open(file->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd >= 0) {
+      close(fd);
+      status = nd_writer_open(&log->writer, file->path, err);
+      if (status == ND_OK) status = nd_io_open(&file->fd, file->path, O_RDONLY, 0, err);
+      break;
+    }
+    nd_free(file->path);
+    s->log_n--;
+    if (errno != EEXIST) {
+      status = nd_io_fail(err, "create a file in", s->dir, errno);
+      break;
+    }
+  }
+  pthread_mutex_unlock(&s->lock);
+  return status;
+}
+
+nd_status nd_log_append(nd_log *log, const nd_block *b, nd_error *err) {
+  uint64_t at = nd_writer_offset(log->writer);
+  ND_TRY(nd_writer_put(log->writer, b->image.p, b->image.n, err));
+  ND_TRY(nd_writer_flush(log->writer, err));
+  pthread_mutex_lock(&log->store->lock);
+  nd_status status = add_block(log->store, log->number, at, &b->head, err);
+  pthread_mutex_unlock(&log->store->lock);
+  return status;
+}
+
+nd_status nd_log_close(nd_log *log, nd_error *err) {
+  nd_writer *w = log->writer;
+  log->writer = NULL;
+  return w ? nd_writer_close(w, false, err) : ND_OK;
+}
+
+void nd_log_abandon(nd_log *log) {
+  /* Whole blocks in it stay good: an interrupted run resumes from them. */
+  if (log->writer) {
+    nd_status ignored = nd_writer_close(log->writer, false, NULL);
+    (void)ignored;
+  }
+  log->writer = NULL;
+}
+
+nd_status nd_store_seal(nd_store *s, uint32_t tasks, nd_error *err) {
+  order_blocks(s);
+  uint64_t documents = 0;
+  uint32_t task = 0, part = 0;
+  for (size_t i = 0; i < s->block_n; i++) {
+    nd_block_ref *b = &s->blocks[i];
+    if (b->head.task != task || b->head.part != part) break;
+    b->first = (uint32_t)documents;
+    documents += b->head.docs;
+    part++;
+    if (b->head.last) {
+      task++;
+      part = 0;
+    }
+  }
+  if (task != tasks || part != 0) {
+    return nd_fail(err, ND_ERR_STATE,
+                   "the work directory %s is incomplete at part %u of task %u of %u: run every "
+                   "--shard first, or run without --shard",
+                   s->dir, part, task, tasks);
+  }
+  if (documents >= UINT32_MAX) {
+    return nd_fail(err, ND_ERR_LIMIT,
+                   "%llu documents are more than one run can number (4,294,967,294): split the input",
+                   (unsigned long long)documents);
+  }
+  s->documents = documents;
+  s->text_end = nd_malloc(documents * sizeof *s->text_end);
+  if (!s->text_end) return nd_fail_memory(err, documents * sizeof *s->text_end);
+  for (size_t i = 0; i < s->block_n; i++) {
+    ND_TRY(nd_store_column(s, i, ND_COL_TEXT_END, 4, s->text_end + s->blocks[i].first, err));
+  }
+  return ND_OK;
+}
+
+size_t nd_store_find(const nd_store *s, uint32_t document) {
+  size_t low = 0, high = s->block_n; /* the last block with first <= document */
+  while (high - low > 1) {
+    size_t middle = (low + high) / 2;
+    if (s->blocks[middle].first <= document) low = middle;
+    else high = middle;
+  }
+  return low;
+}
+
+nd_status nd_store_read(const nd_store *s, size_t block, uint64_t at, void *out, size_t n,
+                        nd_error *err) {
+  const nd_block_ref *b = &s->blocks[block];
+  const nd_log_file *log = &s->logs[b->log];
+  return n ? nd_io_pread_full(log->fd, out, n, b->at + at, log->path, err) : ND_OK;
+}
+
+nd_status nd_store_column(const nd_store *s, size_t block, nd_column column, size_t size, void *out,
+                          nd_error *err) {
+  const nd_block_header *h = &s->blocks[block].head;
+  return nd_store_read(s, block, nd_block_column(h, column), out, size * h->docs, err);
+}
+
+nd_status nd_store_band(const nd_store *s, size_t block, uint32_t band, uint64_t *out,
+                        nd_error *err) {
+  const nd_block_header *h = &s->blocks[block].head;
+  uint64_t at = nd_block_column(h, ND_COL_BANDS) + (uint64_t)band * h->docs * 8;
+  return nd_store_read(s, block, at, out, (size_t)h->docs * 8, err);
+}
+
+nd_status nd_store_text(nd_buf *out, const nd_store *s, uint32_t document, nd_error *err) {
+  size_t block = nd_store_find(s, document);
+  const nd_block_ref *b = &s->blocks[block];
+  uint32_t begin = document > b->first ? s->text_end[document - 1] : 0;
+  size_t n = s->text_end[document] - begin;
+  uint64_t at = nd_block_column(&b->head, ND_COLUMNS) + b->head.id_bytes + begin;
+  out->n = 0;
+  ND_TRY(nd_buf_reserve(out, n, err));
+  ND_TRY(nd_store_read(s, block, at, out->p, n, err));
+  out->n = n;
+  return ND_OK;
+}
+
+nd_status nd_store_sketch(uint64_t *out, const nd_store *s, uint32_t document, nd_error *err) {
+  size_t block = nd_store_find(s, document);
+  const nd_block_ref *b = &s->blocks[block];
+  size_t size = (size_t)b->head.sketch_words * 8;
+  uint64_t at = nd_block_column(&b->head, ND_COL_SKETCH) + (uint64_t)(document - b->first) * size;
+  return nd_store_read(s, block, at, out, size, err);
+}
+
+uint64_t nd_store_bytes(const nd_store *s) {
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < s->block_n; i++)
+    bytes += sizeof(nd_block_header) + s->blocks[i].head.payload;
+  return bytes;
+}

@@ -1,0 +1,83 @@
+/* The store: blocks of the first pass, in append-only logs of a work directory.
+ *
+ * Every thread appends to a log of its own; a block is (task, part), whoever
+ * made it and in whatever order.  Opening a store reads the logs of earlier
+ * runs and keeps their whole blocks, which is all there is to resuming. */
+#ifndef ND_PIPELINE_STORE_H
+#define ND_PIPELINE_STORE_H
+
+#include <pthread.h>
+
+#include "base/io.h"
+#include "pipeline/block.h"
+
+typedef struct nd_block_ref {
+  uint32_t log;
+  uint32_t first; /* number of its first document, once sealed */
+  uint64_t at;    /* in the log */
+  nd_block_header head;
+} nd_block_ref;
+
+typedef struct nd_log_file {
+  char *path;
+  int fd;
+} nd_log_file;
+
+typedef struct nd_store {
+  char *dir;
+  pthread_mutex_t lock;
+  nd_log_file *logs;
+  size_t log_n, log_cap;
+  nd_block_ref *blocks; /* sealed: in order of (task, part) */
+  size_t block_n, block_cap;
+  uint64_t *have; /* (task << 32 | part) of the blocks found on opening, sorted */
+  size_t have_n;
+  uint64_t documents;
+  uint32_t *text_end; /* per document, once sealed */
+} nd_store;
+
+nd_status nd_store_open(nd_store *s, const char *dir, nd_error *err) ND_MUST_CHECK;
+void nd_store_close(nd_store *s);
+
+/* Was this block found when the store was opened? */
+bool nd_store_has(const nd_store *s, uint32_t task, uint32_t part);
+
+/* A log for one thread. */
+typedef struct nd_log {
+  nd_store *store;
+  uint32_t number;
+  nd_writer *writer;
+} nd_log;
+nd_status nd_log_open(nd_log *log, nd_store *s, nd_error *err) ND_MUST_CHECK;
+nd_status nd_log_append(nd_log *log, const nd_block *b, nd_error *err) ND_MUST_CHECK;
+nd_status nd_log_close(nd_log *log, nd_error *err) ND_MUST_CHECK;
+void nd_log_abandon(nd_log *log);
+
+/* After the first pass: puts the blocks in order and numbers the documents.
+ * ND_ERR_STATE when a part is missing. */
+nd_status nd_store_seal(nd_store *s, uint32_t tasks, nd_error *err) ND_MUST_CHECK;
+
+/* Number of the block that holds a document. */
+size_t nd_store_find(const nd_store *s, uint32_t document);
+
+/* Reads `n` bytes at `at` of a block. */
+nd_status nd_store_read(const nd_store *s, size_t block, uint64_t at, void *out, size_t n,
+                        nd_error *err) ND_MUST_CHECK;
+
+/* Reads a whole column of one block (`size` bytes per document); for BANDS use
+ * nd_store_band. */
+nd_status nd_store_column(const nd_store *s, size_t block, nd_column column, size_t size, void *out,
+                          nd_error *err) ND_MUST_CHECK;
+nd_status nd_store_band(const nd_store *s, size_t block, uint32_t band, uint64_t *out,
+                        nd_error *err) ND_MUST_CHECK;
+
+/* The token text of a document, appended to `out` (emptied first). */
+nd_status nd_store_text(nd_buf *out, const nd_store *s, uint32_t document, nd_error *err)
+    ND_MUST_CHECK;
+nd_status nd_store_sketch(uint64_t *out, const nd_store *s, uint32_t document, nd_error *err)
+    ND_MUST_CHECK;
+
+/* Bytes of all logs. */
+uint64_t nd_store_bytes(const nd_store *s);
+
+#endif

@@ -1,0 +1,100 @@
+/* Writing summary.json; the fields are described in docs/formats.md. */
+#include "pipeline/summary.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/cpu.h"
+#include "output/json_out.h"
+
+static void put_options(nd_json_out *out, const nd_job_run *j) {
+  nd_json_begin(out, "options", '{');
+  for (const nd_option_info *info = nd_option_table(); info->name; info++) {
+    if (!(info->commands & ND_FOR_DEDUP)) continue;
+    char value[1100];
+    nd_options_get(value, sizeof value, j->options, info);
+    nd_json_string(out, info->name, nd_str_of(value));
+  }
+  nd_json_end(out, '}');
+}
+
+static void put_counts(nd_json_out *out, const nd_summary *s) {
+  nd_json_begin(out, "counts", '{');
+  nd_json_count(out, "files", s->files);
+  nd_json_count(out, "bytes", s->bytes);
+  nd_json_count(out, "record_bytes", s->raw_bytes);
+  nd_json_count(out, "documents", s->documents);
+  nd_json_count(out, "kept", s->kept);
+  nd_json_count(out, "dropped", s->dropped);
+  nd_json_count(out, "rejected", s->rejected);
+  nd_json_count(out, "other_records", s->others);
+  nd_json_count(out, "empty_documents", s->empty);
+  nd_json_count(out, "tokens", s->tokens);
+  nd_json_count(out, "exact_copies", s->copies);
+  nd_json_count(out, "repeated_ids", s->repeated_ids);
+  nd_json_count(out, "candidate_pairs", s->candidates);
+  nd_json_count(out, "pairs", s->pairs);
+  nd_json_count(out, "clusters", s->clusters);
+  nd_json_count(out, "largest_cluster", s->largest_cluster);
+  nd_json_end(out, '}');
+}
+
+static void put_method(nd_json_out *out, const nd_job_run *j) {
+  const nd_summary *s = j->summary;
+  nd_json_begin(out, "method", '{');
+  nd_json_string(out, "name", nd_str_of(j->options->method));
+  if (j->settings.method == ND_METHOD_MINHASH) {
+    nd_json_count(out, "permutations", s->permutations);
+    nd_json_count(out, "bands", s->bands);
+    nd_json_count(out, "rows", s->rows);
+    nd_json_number(out, "predicted_recall_at_threshold", s->predicted_recall, 6);
+    nd_json_count(out, "buckets", s->buckets);
+    nd_json_count(out, "hot_buckets", s->hot_buckets);
+    nd_json_count(out, "documents_in_hot_buckets", s->hot_documents);
+    nd_json_count(out, "largest_bucket", s->largest_bucket);
+  }
+  nd_json_count(out, "max_document_in_force", s->max_document);
+  nd_json_end(out, '}');
+}
+
+static void put_cost(nd_json_out *out, const nd_summary *s) {
+  nd_json_begin(out, "cost", '{');
+  nd_json_count(out, "threads", s->threads);
+  nd_json_count(out, "memory_budget", s->memory);
+  nd_json_count(out, "peak_memory", s->peak_memory);
+  nd_json_count(out, "temporary_bytes", s->temporary_bytes);
+  nd_json_count(out, "resumed_documents", s->resumed_documents);
+  nd_json_number(out, "seconds", s->seconds, 3);
+  nd_json_number(out, "cpu_seconds", s->cpu_seconds, 3);
+  nd_json_number(out, "read_seconds", s->read_seconds, 3);
+  nd_json_number(out, "find_seconds", s->find_seconds, 3);
+  nd_json_number(out, "verify_seconds", s->verify_seconds, 3);
+  nd_json_number(out, "write_seconds", s->write_seconds, 3);
+  nd_json_end(out, '}');
+}
+
+nd_status nd_summary_write(const nd_job_run *j, const char *path, uint64_t fingerprint,
+                           nd_error *err) {
+  nd_json_out out = {.err = err};
+  char run[32];
+  snprintf(run, sizeof run, "%016" PRIx64, fingerprint);
+  nd_json_begin(&out, NULL, '{');
+  nd_json_string(&out, "neardup", nd_str_of(ND_VERSION));
+  nd_json_string(&out, "run", nd_str_of(run));
+  nd_json_string(&out, "cpu_level", nd_str_of(nd_cpu_name(nd_cpu())));
+  put_counts(&out, j->summary);
+  put_method(&out, j);
+  put_options(&out, j);
+  put_cost(&out, j->summary);
+  nd_json_end(&out, '}');
+  nd_status status = out.status;
+  nd_writer *w = NULL;
+  if (status == ND_OK) status = nd_writer_open(&w, path, err);
+  if (status == ND_OK) {
+    status = nd_writer_put(w, out.text.p, out.text.n, err);
+    if (status == ND_OK) status = nd_writer_close(w, true, err);
+    else nd_writer_abandon(w);
+  }
+  nd_buf_clear(&out.text);
+  return status;
+}

@@ -1,0 +1,39 @@
+/* MinHash sketches: k positions, each equal in two documents with probability
+ * exactly their Jaccard resemblance.
+ *
+ * The family is "fast similarity sketching" (Dahlgaard, Knudsen, Thorup, FOCS
+ * 2017): round by round every shingle is thrown into one of the k positions at
+ * random, and a position keeps the smallest value of the first round that
+ * reached it.  Rounds go on until no position is empty (rounds k … 2k-1 visit
+ * the positions one by one, so it ends).  The estimate is unbiased and its
+ * variance is at most that of k independent permutations, but a document of n
+ * shingles costs about max(n, k ln k) steps instead of k n.
+ *
+ *   value = round (12 bits) | random (52 bits)
+ */
+#ifndef ND_SKETCH_MINHASH_H
+#define ND_SKETCH_MINHASH_H
+
+#include "base/mem.h"
+
+enum { ND_MINHASH_MAX = 2000 }; /* 2k rounds fit 12 bits */
+
+typedef struct nd_minhash {
+  uint32_t k;
+  uint64_t seed;
+  uint64_t *round_key; /* 2k of them */
+  uint64_t *set;       /* scratch: distinct fingerprints */
+  size_t set_cap;
+} nd_minhash;
+
+nd_status nd_minhash_init(nd_minhash *m, uint32_t k, uint64_t seed, nd_error *err) ND_MUST_CHECK;
+void nd_minhash_clear(nd_minhash *m);
+
+/* Writes k values to `out`.  No shingles: all values are UINT64_MAX. */
+nd_status nd_minhash_sketch(uint64_t *out, nd_minhash *m, const uint64_t *fingerprint, size_t n,
+                            nd_error *err) ND_MUST_CHECK;
+
+/* The share of positions that agree: the estimated resemblance. */
+double nd_minhash_estimate(const uint64_t *a, const uint64_t *b, uint32_t k);
+
+#endif

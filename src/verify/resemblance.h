@@ -1,0 +1,38 @@
+/* The exact resemblance of two documents.
+ *
+ * r(A,B) = |S(A) ∩ S(B)| / |S(A) ∪ S(B)| over sets of shingles (Broder 1997).
+ * Fingerprints only propose: two shingles are equal when their bytes are, so
+ * the counts are exact whatever the hash function does. */
+#ifndef ND_VERIFY_RESEMBLANCE_H
+#define ND_VERIFY_RESEMBLANCE_H
+
+#include "feature/shingle.h"
+
+typedef struct nd_overlap {
+  uint32_t common, joint; /* |A ∩ B|, |A ∪ B| */
+} nd_overlap;
+
+typedef struct nd_comparer nd_comparer;
+
+nd_status nd_comparer_new(nd_comparer **out, nd_shingle_spec spec, uint64_t seed, nd_error *err)
+    ND_MUST_CHECK;
+void nd_comparer_free(nd_comparer *c);
+
+/* Sets the left document.  The text is borrowed until the next call; 16 bytes
+ * after it must be readable. */
+nd_status nd_comparer_left(nd_comparer *c, nd_str token_text, nd_error *err) ND_MUST_CHECK;
+
+/* Compares the right document (same rules) with the left one. */
+nd_status nd_comparer_right(nd_overlap *out, nd_comparer *c, nd_str token_text, nd_error *err)
+    ND_MUST_CHECK;
+
+/* common / joint >= num / den, in integers. */
+static inline bool nd_overlap_reaches(nd_overlap o, uint64_t num, uint64_t den) {
+  return o.joint && (unsigned __int128)o.common * den >= (unsigned __int128)o.joint * num;
+}
+
+static inline double nd_overlap_value(nd_overlap o) {
+  return o.joint ? (double)o.common / o.joint : 0;
+}
+
+#endif

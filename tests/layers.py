@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+"""Checks the shape of the tree; speaks TAP.
+
+tests/layers.py [--build DIR]
+
+Dependencies point one way: a room includes only base and the rooms whose
+things it takes, the command only public headers; file names are unique; files
+stay short; and what was built keeps to it: the command links only the shared
+library, which shows only nd_* names.
+"""
+
+import argparse
+import re
+import shutil
+import subprocess
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# room: the rooms it may include, besides itself, base and the public headers
+ROOMS = {
+    "base": "",
+    "input": "",
+    "text": "",
+    "feature": "text",
+    "sketch": "feature",
+    "candidate": "sketch",
+    "join": "feature",
+    "verify": "text feature",
+    "cluster": "",
+    "output": "input cluster",
+    "pipeline": "input text feature sketch candidate join verify cluster output",
+    "study": "input text feature sketch candidate join verify cluster output pipeline",
+    "cli": "",
+}
+LONGEST = 700
+LONG_FILES = {  # file: why it may be longer
+}
+# Names that tools prescribe, so that they cannot be unique.
+COMMON_NAMES = {"meson.build", "README.md", "__init__.py", "conftest.py", "run", "run.py"}
+# The system's own libraries; any other would be reached past libneardup.
+SYSTEM = re.compile(r"^(libc|libm|libpthread|libdl|librt|libgcc_s|ld-linux[\w-]*|ld64)\.so")
+
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
+
+
+def sources(*folders, endings=(".c", ".h")):
+    for folder in folders:
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.is_file() and path.suffix in endings:
+                yield path
+
+
+def name_of(path):
+    return str(path.relative_to(ROOT))
+
+
+def includes(path):
+    text = path.read_text("utf-8", "replace")
+    for found in INCLUDE.finditer(text):
+        line = text.count("\n", 0, found.start()) + 1
+        yield f"{name_of(path)}:{line}", found[1] == '"', found[2]
+
+
+def is_public(target):
+    return target == "neardup.h" or target.startswith("neardup/")
+
+
+def check_room(room):
+    allowed = set(ROOMS[room].split()) | {room}
+    if room != "cli":
+        allowed.add("base")
+    for path in sources(f"src/{room}"):
+        for place, quoted, target in includes(path):
+            if is_public(target):
+                if not (ROOT / "include" / target).exists():
+                    yield f"{place}: no such public header: {target}"
+            elif ".." in target.split("/"):
+                yield f"{place}: {target}: name it from src/"
+            elif "/" in target and (ROOT / "src" / target.split("/")[0]).is_dir() and (
+                    quoted or target.split("/")[0] in ROOMS):
+                other = target.split("/")[0]
+                if other not in allowed:
+                    yield f"{place}: {room} must not include {target} ({other})"
+                elif not (ROOT / "src" / target).exists():
+                    yield f"{place}: no such file: {target}"
+            elif quoted and "/" not in target and not (path.parent / target).exists():
+                # Only generated headers may be missing, and only from their own room.
+                recipe = path.parent / "meson.build"
+                if not recipe.exists() or f"'{target}'" not in recipe.read_text():
+                    yield f"{place}: {target} is neither here nor generated here"
+
+
+def check_rooms_known():
+    for path in sorted((ROOT / "src").iterdir()):
+        if path.is_dir() and path.name not in ROOMS:
+            yield f"src/{path.name}: a room that the table in tests/layers.py does not know"
+
+
+def check_public():
+    for path in sources("include"):
+        for place, quoted, target in includes(path):
+            if quoted and not is_public(target):
+                yield f"{place}: a public header includes {target}"
+
+
+def check_unique():
+    places = defaultdict(list)
+    endings = (".c", ".h", ".py", ".pyx", ".pxd", ".sh", ".scd")
+    folders = ("include", "src", "tests", "bench", "fuzz", "examples", "tools", "python", "man")
+    for path in sources(*folders, endings=endings):
+        if path.name not in COMMON_NAMES:
+            places[path.name].append(name_of(path))
+    for name, found in sorted(places.items()):
+        if len(found) > 1:
+            yield f"{name}: {', '.join(found)}"
+
+
+def check_length():
+    endings = (".c", ".h", ".py", ".pyx", ".sh")
+    for path in sources("include", "src", "tests", "bench", "fuzz", "tools", "python", endings=endings):
+        lines = path.read_bytes().count(b"\n")
+        if lines > LONGEST and name_of(path) not in LONG_FILES:
+            yield f"{name_of(path)}: {lines} lines, more than {LONGEST}"
+    for name in LONG_FILES:
+        if not (ROOT / name).exists():
+            yield f"{name}: listed in tests/layers.py, but not there"
+
+
+def output_of(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def check_linked(build):
+    dynamic = output_of("readelf", "-dW", str(build / "neardup"))
+    needed = re.findall(r"\(NEEDED\).*\[(.*)\]", dynamic)
+    if not any(n.startswith("libneardup.so") for n in needed):
+        yield "neardup does not use libneardup.so"
+    for name in needed:
+        if not SYSTEM.match(name) and not name.startswith("libneardup.so"):
+            yield f"neardup links {name} past the library"
+
+
+def check_exported(build):
+    names = output_of("nm", "-D", "--defined-only", str(build / "libneardup.so"))
+    shown = [line.split()[-1].split("@")[0] for line in names.splitlines()]
+    if not shown:
+        yield "libneardup.so shows no names at all"
+    for name in shown:
+        if not name.startswith("nd_"):
+            yield f"libneardup.so shows {name}"
+
+
+def check_hardened(build):
+    for name in ("neardup", "libneardup.so"):
+        path = str(build / name)
+        if not (build / name).exists():
+            continue
+        if "Type:                              DYN" not in output_of("readelf", "-hW", path):
+            yield f"{name} is not position-independent"
+        if "GNU_RELRO" not in output_of("readelf", "-lW", path):
+            yield f"{name} has no RELRO segment"
+        if not re.search(r"\(FLAGS(_1)?\).*\b(NOW|BIND_NOW)\b", output_of("readelf", "-dW", path)):
+            yield f"{name} does not bind at start"
+        if re.search(r"GNU_STACK.*RWE", output_of("readelf", "-lW", path)):
+            yield f"{name} has an executable stack"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--build", type=Path, default=ROOT / "build")
+    build = parser.parse_args().build
+
+    cases = [(f"src/{room} includes only what it takes", check_room(room))
+             for room in ROOMS if (ROOT / "src" / room).is_dir()]
+    cases += [
+        ("every room is in the table", check_rooms_known()),
+        ("public headers include only public headers", check_public()),
+        ("file names are unique", check_unique()),
+        (f"no file has more than {LONGEST} lines", check_length()),
+    ]
+    if (build / "libneardup.so").exists() and shutil.which("readelf") and shutil.which("nm"):
+        cases += [
+            ("the shared library shows only nd_* names", check_exported(build)),
+            ("position-independent, RELRO, bound at start", check_hardened(build)),
+        ]
+        if (build / "neardup").exists():
+            cases.append(("the command links only the shared library", check_linked(build)))
+
+    failed = 0
+    print(f"1..{len(cases)}")
+    for number, (title, complaints) in enumerate(cases, 1):
+        complaints = list(complaints)
+        failed += bool(complaints)
+        print(f"{'not ok' if complaints else 'ok'} {number} - {title}")
+        for complaint in complaints:
+            print(f"#   {complaint}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
