@@ -37,7 +37,7 @@ typedef struct nd_block_header {
   uint32_t last;           /* 1: the task's last part */
   uint32_t lines_relative; /* 1: line numbers count from this block's start */
   uint32_t range_file;     /* the file of a range task */
-  uint32_t unused;
+  uint32_t raw;            /* 1: no texts here; they are read again from the input */
   uint64_t lines;          /* lines of a range task */
   uint64_t id_bytes, text_bytes, reject_bytes;
   uint64_t starts; /* how many */

@@ -9,12 +9,13 @@
 enum { ROUND = 1 << 16, JOB = 1 << 10 };
 
 typedef struct checker {
-  const nd_store *store;
+  const nd_text_source *source;
   const nd_settings *settings;
   nd_item *items;
   size_t n;
   struct hand {
     nd_comparer *comparer;
+    nd_texts *texts;
     nd_buf left, right;
     uint64_t *sketch; /* two of them */
     bool have_left;
@@ -25,6 +26,7 @@ typedef struct checker {
 static void clear_hands(checker *c) {
   for (unsigned i = 0; c->hands && i < c->settings->threads; i++) {
     nd_comparer_free(c->hands[i].comparer);
+    nd_texts_free(c->hands[i].texts);
     nd_buf_clear(&c->hands[i].left);
     nd_buf_clear(&c->hands[i].right);
     nd_free(c->hands[i].sketch);
@@ -39,6 +41,7 @@ static nd_status make_hands(checker *c, nd_verify verify, nd_error *err) {
   if (!c->hands) return nd_fail_memory(err, s->threads * sizeof *c->hands);
   for (unsigned i = 0; i < s->threads; i++) {
     ND_TRY(nd_comparer_new(&c->hands[i].comparer, s->shingle, s->options->seed, err));
+    ND_TRY(nd_texts_new(&c->hands[i].texts, c->source, err));
     if (verify == ND_VERIFY_EXACT) continue;
     c->hands[i].sketch = nd_malloc(2 * s->permutations * sizeof(uint64_t));
     if (!c->hands[i].sketch) return nd_fail_memory(err, 2 * s->permutations * sizeof(uint64_t));
@@ -46,24 +49,24 @@ static nd_status make_hands(checker *c, nd_verify verify, nd_error *err) {
   return ND_OK;
 }
 
-static nd_status compare_texts(nd_overlap *out, struct hand *h, const nd_store *store, uint32_t a,
-                               uint32_t b, nd_error *err) {
+static nd_status compare_texts(nd_overlap *out, struct hand *h, uint32_t a, uint32_t b,
+                               nd_error *err) {
   if (!h->have_left || h->left_document != a) {
     h->have_left = false;
-    ND_TRY(nd_store_text(&h->left, store, a, err));
+    ND_TRY(nd_texts_get(&h->left, h->texts, a, err));
     ND_TRY(nd_comparer_left(h->comparer, nd_buf_str(&h->left), err));
     h->left_document = a;
     h->have_left = true;
   }
-  ND_TRY(nd_store_text(&h->right, store, b, err));
+  ND_TRY(nd_texts_get(&h->right, h->texts, b, err));
   return nd_comparer_right(out, h->comparer, nd_buf_str(&h->right), err);
 }
 
 static nd_status compare_sketches(nd_overlap *out, struct hand *h, const checker *c, uint32_t a,
                                   uint32_t b, nd_error *err) {
   uint32_t k = c->settings->permutations;
-  ND_TRY(nd_store_sketch(h->sketch, c->store, a, err));
-  ND_TRY(nd_store_sketch(h->sketch + k, c->store, b, err));
+  ND_TRY(nd_store_sketch(h->sketch, c->source->store, a, err));
+  ND_TRY(nd_store_sketch(h->sketch + k, c->source->store, b, err));
   *out = (nd_overlap){0, k};
   for (uint32_t i = 0; i < k; i++) out->common += h->sketch[i] == h->sketch[k + i];
   return ND_OK;
@@ -78,7 +81,7 @@ static nd_status check_job(void *context, unsigned member, uint64_t job, nd_erro
     uint32_t a = (uint32_t)(c->items[i].key >> 32), b = (uint32_t)c->items[i].key;
     nd_overlap overlap;
     if (h->sketch) ND_TRY(compare_sketches(&overlap, h, c, a, b, err));
-    else ND_TRY(compare_texts(&overlap, h, c->store, a, b, err));
+    else ND_TRY(compare_texts(&overlap, h, a, b, err));
     c->items[i].value = nd_overlap_pack(overlap);
   }
   return ND_OK;
@@ -88,9 +91,8 @@ static nd_status check_items(checker *c, nd_error *err) {
   return nd_threads_run(c->settings->threads, (c->n + JOB - 1) / JOB, check_job, c, err);
 }
 
-nd_status nd_confirm_list(nd_item *items, size_t n, const nd_store *store,
-                          const nd_settings *settings, nd_error *err) {
-  checker c = {.store = store, .settings = settings, .items = items, .n = n};
+nd_status nd_confirm_list(nd_item *items, size_t n, const nd_text_source *source, nd_error *err) {
+  checker c = {.source = source, .settings = source->settings, .items = items, .n = n};
   nd_status status = make_hands(&c, ND_VERIFY_EXACT, err);
   if (status == ND_OK) status = check_items(&c, err);
   clear_hands(&c);
@@ -120,12 +122,12 @@ static nd_status confirm_round(nd_confirmed *out, checker *c, nd_sorter *candida
   return nd_sorter_add(out->sorted, c->items, kept, err);
 }
 
-nd_status nd_confirm(nd_confirmed *out, nd_sorter *candidates, const nd_store *store,
-                     const nd_settings *settings, const char *tmp, nd_confirm_tick tick,
-                     void *tick_context, nd_error *err) {
+nd_status nd_confirm(nd_confirmed *out, nd_sorter *candidates, const nd_text_source *source,
+                     const char *tmp, nd_confirm_tick tick, void *tick_context, nd_error *err) {
   *out = (nd_confirmed){0};
+  const nd_settings *settings = source->settings;
   ND_TRY(nd_sorter_new(&out->sorted, settings->memory / 8, tmp, true, err));
-  checker c = {.store = store, .settings = settings};
+  checker c = {.source = source, .settings = settings};
   c.items = nd_malloc(ROUND * sizeof *c.items);
   nd_status status = c.items ? ND_OK : nd_fail_memory(err, ROUND * sizeof *c.items);
   if (status == ND_OK) status = make_hands(&c, settings->verify, err);

@@ -4,7 +4,7 @@
 
 #include "base/sorter.h"
 #include "pipeline/settings.h"
-#include "pipeline/store.h"
+#include "pipeline/texts.h"
 #include "verify/resemblance.h"
 
 /* A pair's value: common << 32 | joint. */
@@ -23,14 +23,14 @@ typedef struct nd_confirmed {
 typedef int (*nd_confirm_tick)(void *context, uint64_t done);
 
 /* Compares every pair of `candidates` as settings->verify says. */
-nd_status nd_confirm(nd_confirmed *out, nd_sorter *candidates, const nd_store *store,
-                     const nd_settings *settings, const char *tmp, nd_confirm_tick tick,
-                     void *tick_context, nd_error *err) ND_MUST_CHECK;
+nd_status nd_confirm(nd_confirmed *out, nd_sorter *candidates, const nd_text_source *source,
+                     const char *tmp, nd_confirm_tick tick, void *tick_context,
+                     nd_error *err) ND_MUST_CHECK;
 void nd_confirmed_clear(nd_confirmed *c);
 
 /* Fills the value of every item (a << 32 | b) with its exact overlap, whatever
  * it is. */
-nd_status nd_confirm_list(nd_item *items, size_t n, const nd_store *store,
-                          const nd_settings *settings, nd_error *err) ND_MUST_CHECK;
+nd_status nd_confirm_list(nd_item *items, size_t n, const nd_text_source *source,
+                          nd_error *err) ND_MUST_CHECK;
 
 #endif

@@ -12,6 +12,7 @@ typedef struct finder {
   nd_found *out;
   const nd_store *store;
   const nd_settings *settings;
+  const nd_text_source *source;
   const char *tmp;
   _Atomic uint32_t *last_centre;
   nd_bucket_stats *stats; /* per member */
@@ -90,28 +91,36 @@ static nd_status find_digests(finder *f, nd_error *err) {
 }
 
 /* A digest only proposes: a copy has the same tokens, byte for byte. */
-static nd_status check_copies(void *context, unsigned member, uint64_t job, nd_error *err) {
-  finder *f = context;
-  (void)member;
+static nd_status check_range(finder *f, nd_texts *texts, uint64_t begin, uint64_t end, nd_buf *first,
+                             nd_buf *copy, nd_error *err) {
   uint32_t *same = f->out->same;
-  uint64_t end = (job + 1) * JOB_DOCUMENTS;
-  if (end > f->store->documents) end = f->store->documents;
-  nd_buf first = {0}, copy = {0};
   uint32_t loaded = ND_NO_DOCUMENT;
-  nd_status status = ND_OK;
-  for (uint64_t d = job * JOB_DOCUMENTS; d < end && status == ND_OK; d++) {
+  for (uint64_t d = begin; d < end; d++) {
     uint32_t document = (uint32_t)d;
     if (same[d] == ND_NO_DOCUMENT || same[d] == document) continue;
     if (loaded != same[d]) {
       loaded = same[d];
-      status = nd_store_text(&first, f->store, loaded, err);
+      ND_TRY(nd_texts_get(first, texts, loaded, err));
     }
-    if (status == ND_OK) status = nd_store_text(&copy, f->store, document, err);
-    if (status == ND_OK && !nd_str_eq(nd_buf_str(&first), nd_buf_str(&copy))) {
+    ND_TRY(nd_texts_get(copy, texts, document, err));
+    if (!nd_str_eq(nd_buf_str(first), nd_buf_str(copy))) {
       same[d] = document;
       atomic_fetch_add(&f->uncopied, 1);
     }
   }
+  return ND_OK;
+}
+
+static nd_status check_copies(void *context, unsigned member, uint64_t job, nd_error *err) {
+  finder *f = context;
+  (void)member;
+  uint64_t begin = job * JOB_DOCUMENTS, end = begin + JOB_DOCUMENTS;
+  if (end > f->store->documents) end = f->store->documents;
+  nd_buf first = {0}, copy = {0};
+  nd_texts *texts = NULL;
+  nd_status status = nd_texts_new(&texts, f->source, err);
+  if (status == ND_OK) status = check_range(f, texts, begin, end, &first, &copy, err);
+  nd_texts_free(texts);
   nd_buf_clear(&first);
   nd_buf_clear(&copy);
   return status;
@@ -204,13 +213,14 @@ static nd_status find_candidates(finder *f, nd_error *err) {
   return status;
 }
 
-nd_status nd_find(nd_found *out, const nd_store *store, const nd_settings *settings,
-                  const char *tmp, nd_error *err) {
+nd_status nd_find(nd_found *out, const nd_text_source *source, const char *tmp, nd_error *err) {
   *out = (nd_found){0};
-  uint64_t n = store->documents;
-  finder f = {.out = out, .store = store, .settings = settings, .tmp = tmp};
-  /* What stays in memory anyway: text ends, same, last centres, clusters. */
-  uint64_t fixed = n * 16, quarter = settings->memory / 4;
+  const nd_settings *settings = source->settings;
+  uint64_t n = source->store->documents;
+  finder f = {
+      .out = out, .store = source->store, .settings = settings, .source = source, .tmp = tmp};
+  /* What stays in memory anyway: spans, same, last centres, clusters. */
+  uint64_t fixed = n * 20, quarter = settings->memory / 4;
   uint64_t spare = settings->memory > fixed + quarter ? settings->memory - fixed : quarter;
   f.share = spare / 2 / settings->threads;
   out->same = nd_malloc(n * sizeof *out->same);

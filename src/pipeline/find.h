@@ -8,6 +8,7 @@
 #include "candidate/buckets.h"
 #include "pipeline/settings.h"
 #include "pipeline/store.h"
+#include "pipeline/texts.h"
 
 #define ND_NO_DOCUMENT UINT32_MAX
 
@@ -21,8 +22,8 @@ typedef struct nd_found {
   nd_sorter *pairs; /* a << 32 | b; finished */
 } nd_found;
 
-nd_status nd_find(nd_found *out, const nd_store *store, const nd_settings *settings,
-                  const char *tmp, nd_error *err) ND_MUST_CHECK;
+nd_status nd_find(nd_found *out, const nd_text_source *source, const char *tmp, nd_error *err)
+    ND_MUST_CHECK;
 void nd_found_clear(nd_found *f);
 
 #endif

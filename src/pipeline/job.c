@@ -159,6 +159,17 @@ static void count_blocks(nd_job_run *j) {
   s->temporary_bytes = nd_store_bytes(&j->store);
 }
 
+static nd_status seal(nd_job_run *j, nd_error *err) {
+  uint32_t tasks = nd_feed_tasks(j->feed);
+  uint64_t *begin = nd_malloc(tasks * sizeof *begin);
+  if (!begin) return nd_fail_memory(err, tasks * sizeof *begin);
+  for (uint32_t i = 0; i < tasks; i++) begin[i] = nd_feed_task(j->feed, i)->begin;
+  nd_status status = nd_store_seal(&j->store, tasks, begin, err);
+  nd_free(begin);
+  j->source = (nd_text_source){&j->store, &j->walk, j->feed, &j->settings};
+  return status;
+}
+
 nd_status nd_job_read(nd_job_run *j, const char *work, nd_error *err) {
   j->store_open = true;
   ND_TRY(nd_store_open(&j->store, work, err));
@@ -173,7 +184,7 @@ nd_status nd_job_read(nd_job_run *j, const char *work, nd_error *err) {
     j->summary->shard_only = 1;
     return ND_OK;
   }
-  ND_TRY(nd_store_seal(&j->store, nd_feed_tasks(j->feed), err));
+  ND_TRY(seal(j, err));
   count_blocks(j);
   return nd_ids_new(&j->ids, &j->store, &j->walk, err);
 }
@@ -191,7 +202,7 @@ static int verify_tick(void *context, uint64_t done) {
 nd_status nd_job_match(nd_job_run *j, const char *work, nd_error *err) {
   nd_summary *s = j->summary;
   ND_TRY(nd_job_report(j, "find", 0, 0, err));
-  ND_TRY(nd_find(&j->found, &j->store, &j->settings, work, err));
+  ND_TRY(nd_find(&j->found, &j->source, work, err));
   s->copies = j->found.copies;
   s->repeated_ids = j->found.repeated_ids;
   if (j->found.repeated_id_n) {
@@ -208,8 +219,7 @@ nd_status nd_job_match(nd_job_run *j, const char *work, nd_error *err) {
   s->largest_bucket = b->largest;
   s->find_seconds = nd_job_lap(j);
   verifying v = {j, err};
-  ND_TRY(nd_confirm(&j->confirmed, j->found.pairs, &j->store, &j->settings, work, verify_tick, &v,
-                    err));
+  ND_TRY(nd_confirm(&j->confirmed, j->found.pairs, &j->source, work, verify_tick, &v, err));
   s->candidates = j->confirmed.candidates;
   nd_sorter_free(j->found.pairs);
   j->found.pairs = NULL;

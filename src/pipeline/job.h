@@ -23,6 +23,7 @@ typedef struct nd_job_run {
   nd_feed *feed;
   nd_store store;
   bool store_open;
+  nd_text_source source;
   nd_found found;
   nd_confirmed confirmed;
   nd_ids *ids;

@@ -110,7 +110,7 @@ static nd_status add_document(nd_block *b, nd_signer *s, const nd_read *read, co
   b->shingles[row] = s->tokens.count ? 1 : 0;
   if (s->settings->method == ND_METHOD_MINHASH) ND_TRY(add_sketch(b, s, row, err));
   ND_TRY(nd_buf_append(&b->ids, d->id.p, d->id.n, err));
-  ND_TRY(nd_buf_append(&b->texts, text.p, text.n, err));
+  if (!b->head.raw) ND_TRY(nd_buf_append(&b->texts, text.p, text.n, err));
   if (b->texts.n >= UINT32_MAX || b->ids.n >= UINT32_MAX)
     return nd_fail(err, ND_ERR_LIMIT, "the documents of one batch grew beyond 4 GiB");
   b->id_end[row] = (uint32_t)b->ids.n;
@@ -158,6 +158,8 @@ nd_status nd_signer_batch(nd_block *block, nd_signer *s, const nd_batch *batch, 
   block->head.lines_relative = batch->lines_relative;
   block->head.range_file = batch->range_file;
   block->head.lines = batch->lines;
+  /* A range lies on the disk as it is: its texts can be read again. */
+  block->head.raw = batch->lines_relative;
   block->head.others = batch->others;
   block->head.raw_bytes = batch->raw_bytes;
   for (size_t i = 0; i < batch->n; i++) {

@@ -104,7 +104,7 @@ void nd_store_close(nd_store *s) {
   nd_free(s->logs);
   nd_free(s->blocks);
   nd_free(s->have);
-  nd_free(s->text_end);
+  nd_free(s->span);
   nd_free(s->dir);
   *s = (nd_store){0};
 }
@@ -174,7 +174,44 @@ void nd_log_abandon(nd_log *log) {
   log->writer = NULL;
 }
 
-nd_status nd_store_seal(nd_store *s, uint32_t tasks, nd_error *err) {
+/* Fills the spans of one block's documents. */
+static nd_status load_spans(nd_store *s, size_t block, uint64_t begin, uint64_t *wide,
+                            uint32_t *narrow, nd_error *err) {
+  const nd_block_ref *b = &s->blocks[block];
+  nd_span *span = s->span + b->first;
+  size_t n = b->head.docs;
+  if (!b->head.raw) {
+    ND_TRY(nd_store_column(s, block, ND_COL_TEXT_END, 4, narrow, err));
+    for (size_t i = 0; i < n; i++) {
+      uint32_t from = i ? narrow[i - 1] : 0;
+      span[i] = (nd_span){from, narrow[i] - from};
+    }
+    return ND_OK;
+  }
+  ND_TRY(nd_store_column(s, block, ND_COL_OFFSET, 8, wide, err));
+  for (size_t i = 0; i < n; i++) span[i].begin = (uint32_t)(wide[i] - begin);
+  ND_TRY(nd_store_column(s, block, ND_COL_LENGTH, 8, wide, err));
+  for (size_t i = 0; i < n; i++) span[i].n = (uint32_t)wide[i];
+  return ND_OK;
+}
+
+static nd_status load_all_spans(nd_store *s, const uint64_t *task_begin, nd_error *err) {
+  size_t most = 1;
+  for (size_t i = 0; i < s->block_n; i++)
+    if (s->blocks[i].head.docs > most) most = s->blocks[i].head.docs;
+  s->span = nd_malloc(s->documents * sizeof *s->span);
+  uint64_t *wide = nd_malloc(most * sizeof *wide);
+  uint32_t *narrow = nd_malloc(most * sizeof *narrow);
+  nd_status status =
+      s->span && wide && narrow ? ND_OK : nd_fail_memory(err, s->documents * sizeof *s->span);
+  for (size_t i = 0; i < s->block_n && status == ND_OK; i++)
+    status = load_spans(s, i, task_begin[s->blocks[i].head.task], wide, narrow, err);
+  nd_free(wide);
+  nd_free(narrow);
+  return status;
+}
+
+nd_status nd_store_seal(nd_store *s, uint32_t tasks, const uint64_t *task_begin, nd_error *err) {
   order_blocks(s);
   uint64_t documents = 0;
   uint32_t task = 0, part = 0;
@@ -201,12 +238,7 @@ nd_status nd_store_seal(nd_store *s, uint32_t tasks, nd_error *err) {
                    (unsigned long long)documents);
   }
   s->documents = documents;
-  s->text_end = nd_malloc(documents * sizeof *s->text_end);
-  if (!s->text_end) return nd_fail_memory(err, documents * sizeof *s->text_end);
-  for (size_t i = 0; i < s->block_n; i++) {
-    ND_TRY(nd_store_column(s, i, ND_COL_TEXT_END, 4, s->text_end + s->blocks[i].first, err));
-  }
-  return ND_OK;
+  return load_all_spans(s, task_begin, err);
 }
 
 size_t nd_store_find(const nd_store *s, uint32_t document) {
@@ -237,19 +269,6 @@ nd_status nd_store_band(const nd_store *s, size_t block, uint32_t band, uint64_t
   const nd_block_header *h = &s->blocks[block].head;
   uint64_t at = nd_block_column(h, ND_COL_BANDS) + (uint64_t)band * h->docs * 8;
   return nd_store_read(s, block, at, out, (size_t)h->docs * 8, err);
-}
-
-nd_status nd_store_text(nd_buf *out, const nd_store *s, uint32_t document, nd_error *err) {
-  size_t block = nd_store_find(s, document);
-  const nd_block_ref *b = &s->blocks[block];
-  uint32_t begin = document > b->first ? s->text_end[document - 1] : 0;
-  size_t n = s->text_end[document] - begin;
-  uint64_t at = nd_block_column(&b->head, ND_COLUMNS) + b->head.id_bytes + begin;
-  out->n = 0;
-  ND_TRY(nd_buf_reserve(out, n, err));
-  ND_TRY(nd_store_read(s, block, at, out->p, n, err));
-  out->n = n;
-  return ND_OK;
 }
 
 nd_status nd_store_sketch(uint64_t *out, const nd_store *s, uint32_t document, nd_error *err) {

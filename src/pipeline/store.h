@@ -18,6 +18,12 @@ typedef struct nd_block_ref {
   nd_block_header head;
 } nd_block_ref;
 
+/* Where a document's text lies: in its block's texts, or (raw) in the bytes of
+ * its range. */
+typedef struct nd_span {
+  uint32_t begin, n;
+} nd_span;
+
 typedef struct nd_log_file {
   char *path;
   int fd;
@@ -33,7 +39,7 @@ typedef struct nd_store {
   uint64_t *have; /* (task << 32 | part) of the blocks found on opening, sorted */
   size_t have_n;
   uint64_t documents;
-  uint32_t *text_end; /* per document, once sealed */
+  nd_span *span; /* per document, once sealed */
 } nd_store;
 
 nd_status nd_store_open(nd_store *s, const char *dir, nd_error *err) ND_MUST_CHECK;
@@ -54,8 +60,10 @@ nd_status nd_log_close(nd_log *log, nd_error *err) ND_MUST_CHECK;
 void nd_log_abandon(nd_log *log);
 
 /* After the first pass: puts the blocks in order and numbers the documents.
+ * `task_begin` is where each task begins in its file (for raw blocks).
  * ND_ERR_STATE when a part is missing. */
-nd_status nd_store_seal(nd_store *s, uint32_t tasks, nd_error *err) ND_MUST_CHECK;
+nd_status nd_store_seal(nd_store *s, uint32_t tasks, const uint64_t *task_begin, nd_error *err)
+    ND_MUST_CHECK;
 
 /* Number of the block that holds a document. */
 size_t nd_store_find(const nd_store *s, uint32_t document);
@@ -71,9 +79,6 @@ nd_status nd_store_column(const nd_store *s, size_t block, nd_column column, siz
 nd_status nd_store_band(const nd_store *s, size_t block, uint32_t band, uint64_t *out,
                         nd_error *err) ND_MUST_CHECK;
 
-/* The token text of a document, appended to `out` (emptied first). */
-nd_status nd_store_text(nd_buf *out, const nd_store *s, uint32_t document, nd_error *err)
-    ND_MUST_CHECK;
 nd_status nd_store_sketch(uint64_t *out, const nd_store *s, uint32_t document, nd_error *err)
     ND_MUST_CHECK;
 

@@ -107,7 +107,7 @@ static nd_status fill_values(nd_clusters *out, nd_job_run *j, nd_error *err) {
     status = nd_array_grow(&items, &cap, n + 1, sizeof *items, err);
     if (status == ND_OK) items[n++] = (nd_item){(uint64_t)out->centre[d] << 32 | d, 0};
   }
-  if (status == ND_OK && n) status = nd_confirm_list(items, n, &j->store, &j->settings, err);
+  if (status == ND_OK && n) status = nd_confirm_list(items, n, &j->source, err);
   for (size_t i = 0; i < n && status == ND_OK; i++)
     out->value[(uint32_t)items[i].key] = items[i].value;
   nd_free(items);

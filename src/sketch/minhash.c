@@ -70,7 +70,7 @@ static nd_status distinct(nd_minhash *m, const uint64_t **fp, size_t *n, nd_erro
     while (table[at] && table[at] != x) at = (at + 1) & (slots - 1);
     if (table[at]) continue;
     table[at] = x;
-    list[found++] = (*fp)[i];
+    list[found++] = x;
   }
   *fp = list;
   *n = found;

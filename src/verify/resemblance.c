@@ -127,7 +127,7 @@ nd_status nd_comparer_left(nd_comparer *c, nd_str token_text, nd_error *err) {
   size_t n = s->shingles.n;
   ND_TRY(nd_array_grow(&c->first, &c->first_cap, n, sizeof *c->first, err));
   ND_TRY(nd_array_grow(&c->mark, &c->mark_cap, n, sizeof *c->mark, err));
-  memset(c->mark, 0, n * sizeof *c->mark);
+  if (n) memset(c->mark, 0, n * sizeof *c->mark);
   c->comparison = 0;
   c->distinct_left = 0;
   for (size_t i = 0; i < n; i++) {

@@ -250,6 +250,14 @@ static nd_status live(const nd_item *items, size_t n, bool unique, uint64_t *sum
   return status;
 }
 
+/* A refused unlink leaves the name of a temporary file behind. */
+static void remove_left_names(void) {
+  DIR *d = opendir(dir);
+  assert_non_null(d);
+  for (struct dirent *e; (e = readdir(d));) unlinkat(dirfd(d), e->d_name, 0);
+  closedir(d);
+}
+
 static void every_fault_is_reported(void **state) {
   (void)state;
   size_t n = 20000;
@@ -286,10 +294,7 @@ static void every_fault_is_reported(void **state) {
       calls++;
       assert_int_equal(status, ND_ERR_IO);
       assert_non_null(strstr(e.message, "--tmp"));
-      /* a refused unlink leaves the name behind: nobody can help that */
-      char command[200];
-      snprintf(command, sizeof command, "rm -f '%s'/sort-*", dir);
-      assert_int_equal(nth == 2 ? system(command) : 0, 0);
+      remove_left_names();
     }
     assert_true(calls > 10);
     nd_io_short(1000); /* short reads and writes change nothing */

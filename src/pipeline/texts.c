@@ -1,0 +1,93 @@
+/* Reading texts again; see texts.h. */
+#include "pipeline/texts.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "pipeline/sign.h"
+
+enum { OPEN_FILES = 16 };
+
+struct nd_texts {
+  nd_text_source source;
+  nd_signer *signer;
+  nd_buf raw;
+  struct {
+    int fd;
+    uint32_t file;
+  } open[OPEN_FILES]; /* by file number modulo OPEN_FILES; fd < 0: none */
+};
+
+nd_status nd_texts_new(nd_texts **out, const nd_text_source *source, nd_error *err) {
+  nd_texts *t = nd_calloc(1, sizeof *t);
+  if (!t) return nd_fail_memory(err, sizeof *t);
+  t->source = *source;
+  for (size_t i = 0; i < OPEN_FILES; i++) t->open[i].fd = -1;
+  nd_status status = nd_signer_new(&t->signer, source->settings, err);
+  if (status != ND_OK) {
+    nd_texts_free(t);
+    return status;
+  }
+  *out = t;
+  return ND_OK;
+}
+
+void nd_texts_free(nd_texts *t) {
+  if (!t) return;
+  for (size_t i = 0; i < OPEN_FILES; i++)
+    if (t->open[i].fd >= 0) close(t->open[i].fd);
+  nd_signer_free(t->signer);
+  nd_buf_clear(&t->raw);
+  nd_free(t);
+}
+
+static nd_status open_file(int *fd, nd_texts *t, uint32_t file, nd_error *err) {
+  size_t i = file % OPEN_FILES;
+  if (t->open[i].fd < 0 || t->open[i].file != file) {
+    if (t->open[i].fd >= 0) close(t->open[i].fd);
+    t->open[i].fd = -1;
+    ND_TRY(nd_io_open(&t->open[i].fd, t->source.walk->files[file].real, O_RDONLY, 0, err));
+    t->open[i].file = file;
+  }
+  *fd = t->open[i].fd;
+  return ND_OK;
+}
+
+static nd_status read_again(nd_buf *out, nd_texts *t, const nd_block_ref *b, nd_span span,
+                            nd_error *err) {
+  const nd_task *task = nd_feed_task(t->source.feed, b->head.task);
+  const char *path = t->source.walk->files[task->file].path;
+  int fd;
+  ND_TRY(open_file(&fd, t, task->file, err));
+  t->raw.n = 0;
+  ND_TRY(nd_buf_reserve(&t->raw, span.n, err));
+  ND_TRY(nd_io_pread_full(fd, t->raw.p, span.n, task->begin + span.begin, path, err));
+  nd_str raw = {t->raw.p, span.n};
+  if (raw.n && raw.p[raw.n - 1] == '\n') raw.n--;
+  if (raw.n && raw.p[raw.n - 1] == '\r') raw.n--;
+  nd_read read;
+  nd_error local;
+  nd_status status = nd_signer_read(&read, t->signer, task->format, raw, &local);
+  if (status == ND_ERR_DATA || status == ND_ERR_LIMIT)
+    return nd_fail(err, ND_ERR_STATE, "%s has changed while it was being read; run again", path);
+  if (status != ND_OK) {
+    if (err) *err = local;
+    return status;
+  }
+  out->n = 0;
+  return nd_buf_append(out, read.tokens->text.p, read.tokens->text.n, err);
+}
+
+nd_status nd_texts_get(nd_buf *out, nd_texts *t, uint32_t document, nd_error *err) {
+  const nd_store *s = t->source.store;
+  size_t block = nd_store_find(s, document);
+  const nd_block_ref *b = &s->blocks[block];
+  nd_span span = s->span[document];
+  if (b->head.raw) return read_again(out, t, b, span, err);
+  out->n = 0;
+  ND_TRY(nd_buf_reserve(out, span.n, err));
+  uint64_t at = nd_block_column(&b->head, ND_COLUMNS) + b->head.id_bytes + span.begin;
+  ND_TRY(nd_store_read(s, block, at, out->p, span.n, err));
+  out->n = span.n;
+  return ND_OK;
+}

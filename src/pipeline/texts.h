@@ -1,0 +1,29 @@
+/* Token texts of documents, for the verifier; one reader per thread.
+ *
+ * Documents of a plain, line-based file are not stored a second time: they are
+ * read again from the input, where they lie anyway.  All others come from the
+ * store. */
+#ifndef ND_PIPELINE_TEXTS_H
+#define ND_PIPELINE_TEXTS_H
+
+#include "pipeline/feed.h"
+#include "pipeline/settings.h"
+#include "pipeline/store.h"
+
+/* Where texts come from; shared by all readers. */
+typedef struct nd_text_source {
+  const nd_store *store;
+  const nd_walk *walk;
+  const nd_feed *feed;
+  const nd_settings *settings;
+} nd_text_source;
+
+typedef struct nd_texts nd_texts;
+
+nd_status nd_texts_new(nd_texts **out, const nd_text_source *source, nd_error *err) ND_MUST_CHECK;
+void nd_texts_free(nd_texts *t);
+
+/* The token text of a document into `out` (emptied first). */
+nd_status nd_texts_get(nd_buf *out, nd_texts *t, uint32_t document, nd_error *err) ND_MUST_CHECK;
+
+#endif

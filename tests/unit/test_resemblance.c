@@ -1,0 +1,330 @@
+/* Exact resemblance against sets of strings compared one by one. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "text/words.h"
+#include "verify/resemblance.h"
+
+static nd_error err;
+static nd_rng rng;
+
+static void ok(nd_status status) {
+  if (status != ND_OK) fail_msg("%s: %s", nd_status_name(status), err.message);
+}
+
+static int setup(void **state) {
+  (void)state;
+  rng.state = (uint64_t)time(NULL) * 1000 + (uint64_t)getpid();
+  print_message("seed %llu\n", (unsigned long long)rng.state);
+  return 0;
+}
+
+static int clear_hooks(void **state) {
+  (void)state;
+  nd_mem_fail_at(0);
+  return 0;
+}
+
+/* ---- naive sets of strings ---- */
+
+typedef struct set {
+  nd_str *s;
+  size_t n;
+} set;
+
+static int by_bytes(const void *x, const void *y) {
+  const nd_str *a = x, *b = y;
+  int c = memcmp(a->p, b->p, a->n < b->n ? a->n : b->n);
+  return c ? c : a->n < b->n ? -1 : a->n > b->n;
+}
+
+static size_t points_of(nd_str text, size_t *at) {
+  size_t n = 0;
+  for (size_t i = 0; i < text.n; i++)
+    if (((unsigned char)text.p[i] & 0xc0) != 0x80) at[n++] = i;
+  at[n] = text.n;
+  return n;
+}
+
+static set make_set(nd_str text, nd_shingle_spec spec) {
+  set out = {malloc((text.n + 2) * sizeof(nd_str)), 0};
+  size_t *at = malloc((text.n + 2) * sizeof *at), n = 0;
+  if (text.n == 0) {
+    free(at);
+    return out;
+  }
+  if (spec.kind == ND_SHINGLE_WORDS) {
+    at[n++] = 0; /* token starts; the end is as if one more space came */
+    for (size_t i = 0; i < text.n; i++)
+      if (text.p[i] == ' ') at[n++] = i + 1;
+    at[n] = text.n + 1;
+    for (size_t i = 0; i + spec.size <= n; i++)
+      out.s[out.n++] = (nd_str){text.p + at[i], at[i + spec.size] - 1 - at[i]};
+  } else {
+    n = points_of(text, at);
+    for (size_t i = 0; i + spec.size <= n; i++) {
+      if (spec.kind == ND_SHINGLE_ALIGNED && at[i] && text.p[at[i] - 1] != ' ') continue;
+      out.s[out.n++] = (nd_str){text.p + at[i], at[i + spec.size] - at[i]};
+    }
+  }
+  if (out.n == 0) out.s[out.n++] = text;
+  free(at);
+  qsort(out.s, out.n, sizeof *out.s, by_bytes);
+  size_t kept = 1;
+  for (size_t i = 1; i < out.n; i++)
+    if (by_bytes(&out.s[i], &out.s[kept - 1]) != 0) out.s[kept++] = out.s[i];
+  out.n = kept;
+  return out;
+}
+
+static nd_overlap overlap_naively(set a, set b) {
+  nd_overlap o = {0, 0};
+  for (size_t i = 0, j = 0; i < a.n || j < b.n; o.joint++) {
+    int c = i == a.n ? 1 : j == b.n ? -1 : by_bytes(&a.s[i], &b.s[j]);
+    o.common += c == 0;
+    i += c <= 0;
+    j += c >= 0;
+  }
+  return o;
+}
+
+/* ---- texts ---- */
+
+static const char *const letters[] = {"a", "b", "\xc3\xa9", "c", "\xe4\xb8\xad", "\xf0\x9d\x94\xb8"};
+
+static void draw_token(nd_buf *b, int alphabet, int longest) {
+  if (b->n) ok(nd_buf_append(b, " ", 1, &err));
+  uint64_t n = 1 + nd_rng_below(&rng, (uint64_t)longest);
+  if (longest > 2 && nd_rng_below(&rng, 30) == 0) n += 20;
+  for (uint64_t j = 0; j < n; j++) {
+    const char *letter = letters[nd_rng_below(&rng, (uint64_t)alphabet)];
+    ok(nd_buf_append(b, letter, strlen(letter), &err));
+  }
+}
+
+static nd_buf draw_text(size_t tokens, int alphabet, int longest) {
+  nd_buf b = {0};
+  ok(nd_buf_reserve(&b, 1, &err));
+  for (size_t i = 0; i < tokens; i++) draw_token(&b, alphabet, longest);
+  return b;
+}
+
+/* A copy with some tokens dropped, doubled, changed, and perhaps parts moved. */
+static nd_buf edit_text(const nd_buf *from, int alphabet, int longest) {
+  nd_tokens t = {0};
+  nd_buf b = {0};
+  ok(nd_buf_reserve(&b, 1, &err));
+  ok(nd_tokens_from_text(&t, nd_buf_str(from), &err));
+  uint64_t rare = 2 + nd_rng_below(&rng, 40);
+  size_t turn = t.count ? (size_t)nd_rng_below(&rng, 2) * (size_t)nd_rng_below(&rng, t.count) : 0;
+  for (size_t i = 0; i < t.count; i++) {
+    nd_str token = nd_token(&t, (i + turn) % t.count);
+    uint64_t what = nd_rng_below(&rng, rare);
+    if (what == 0 && nd_rng_below(&rng, 2)) continue;
+    if (what == 1) {
+      draw_token(&b, alphabet, longest);
+      continue;
+    }
+    for (int times = what == 0 ? 2 : 1; times; times--) {
+      if (b.n) ok(nd_buf_append(&b, " ", 1, &err));
+      ok(nd_buf_append(&b, token.p, token.n, &err));
+    }
+  }
+  nd_tokens_clear(&t);
+  return b;
+}
+
+static void expect(nd_comparer *c, nd_str left, nd_str right, set a, set b) {
+  nd_overlap got, want = overlap_naively(a, b);
+  ok(nd_comparer_right(&got, c, right, &err));
+  if (got.common != want.common || got.joint != want.joint)
+    fail_msg("\"%.*s\" and \"%.*s\": %u/%u, not %u/%u", (int)(left.n < 200 ? left.n : 200), left.p,
+             (int)(right.n < 200 ? right.n : 200), right.p, got.common, got.joint, want.common,
+             want.joint);
+}
+
+/* One comparer, many lefts, many rights each: its tables are used again. */
+static void check_kind(nd_shingle_spec spec, int rounds) {
+  enum { TEXTS = 7 };
+  nd_comparer *c = NULL;
+  ok(nd_comparer_new(&c, spec, nd_rng_next(&rng), &err));
+  for (int round = 0; round < rounds; round++) {
+    nd_buf text[TEXTS];
+    set sets[TEXTS];
+    int alphabet = 1 + (int)nd_rng_below(&rng, 6), longest = 1 + (int)nd_rng_below(&rng, 4);
+    uint64_t most = round % 4 == 0 ? 6 : round % 4 == 1 ? 400 : 60;
+    text[0] = draw_text((size_t)nd_rng_below(&rng, most), alphabet, longest);
+    for (int i = 1; i < TEXTS; i++) {
+      text[i] = i < 3   ? draw_text((size_t)nd_rng_below(&rng, most), alphabet, longest)
+                : i < 4 ? draw_text(0, 1, 1)
+                        : edit_text(&text[i == 6 ? 5 : 0], alphabet, longest);
+    }
+    for (int i = 0; i < TEXTS; i++) sets[i] = make_set(nd_buf_str(&text[i]), spec);
+    for (int i = 0; i < TEXTS; i++) {
+      ok(nd_comparer_left(c, nd_buf_str(&text[i]), &err));
+      for (int j = 0; j < TEXTS; j++)
+        expect(c, nd_buf_str(&text[i]), nd_buf_str(&text[j]), sets[i], sets[j]);
+    }
+    for (int i = 0; i < TEXTS; i++) {
+      nd_buf_clear(&text[i]);
+      free(sets[i].s);
+    }
+  }
+  nd_comparer_free(c);
+}
+
+static void agrees_with_sets_of_strings(void **state) {
+  (void)state;
+  const nd_shingle_spec specs[] = {
+      {ND_SHINGLE_WORDS, 1},  {ND_SHINGLE_WORDS, 2},   {ND_SHINGLE_WORDS, 3},
+      {ND_SHINGLE_WORDS, 5},  {ND_SHINGLE_WORDS, 20},  {ND_SHINGLE_CHARS, 1},
+      {ND_SHINGLE_CHARS, 2},  {ND_SHINGLE_CHARS, 5},   {ND_SHINGLE_CHARS, 9},
+      {ND_SHINGLE_CHARS, 40}, {ND_SHINGLE_ALIGNED, 1}, {ND_SHINGLE_ALIGNED, 2},
+      {ND_SHINGLE_ALIGNED, 4}, {ND_SHINGLE_ALIGNED, 8}, {ND_SHINGLE_ALIGNED, 64}};
+  for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) check_kind(specs[i], 24);
+}
+
+static void expect_text(const char *a, const char *b, const char *kind, uint32_t common,
+                        uint32_t joint) {
+  nd_shingle_spec spec;
+  ok(nd_shingle_parse(&spec, kind, &err));
+  nd_comparer *c = NULL;
+  ok(nd_comparer_new(&c, spec, 1, &err));
+  nd_buf left = {0}, right = {0};
+  nd_overlap o;
+  ok(nd_buf_append(&left, a, strlen(a), &err));
+  ok(nd_buf_append(&right, b, strlen(b), &err));
+  for (int turn = 0; turn < 2; turn++) {
+    ok(nd_comparer_left(c, nd_buf_str(turn ? &right : &left), &err));
+    ok(nd_comparer_right(&o, c, nd_buf_str(turn ? &left : &right), &err));
+    assert_int_equal(o.common, common);
+    assert_int_equal(o.joint, joint);
+  }
+  nd_buf_clear(&left);
+  nd_buf_clear(&right);
+  nd_comparer_free(c);
+}
+
+static void examples(void **state) {
+  (void)state;
+  expect_text("", "", "words:5", 0, 0); /* the first text of a fresh comparer is empty */
+  expect_text("", "a", "words:5", 0, 1);
+  expect_text("a", "a", "words:5", 1, 1);
+  expect_text("a", "b", "words:5", 0, 2);
+  expect_text("a b", "a b c", "words:5", 0, 2); /* short texts are themselves */
+  expect_text("a b c", "a b c", "words:5", 1, 1);
+  expect_text("a rose is a rose is a rose", "a rose is a flower which is a rose", "words:1", 3, 5);
+  expect_text("a rose is a rose is a rose", "a rose is a flower which is a rose", "words:2", 3, 6);
+  expect_text("a b a b a b", "b a b a b a b a", "words:2", 2, 2);
+  expect_text("ab", "abc", "chars:2", 1, 2);
+  expect_text("ab ab", "ab", "aligned:2", 1, 1);
+  expect_text("", "", "chars:3", 0, 0);
+  expect_text("", "x", "aligned:3", 0, 1);
+}
+
+static void thresholds_are_exact(void **state) {
+  (void)state;
+  assert_true(nd_overlap_reaches((nd_overlap){4, 5}, 8, 10));
+  assert_false(nd_overlap_reaches((nd_overlap){799999, 1000000}, 8, 10));
+  assert_true(nd_overlap_reaches((nd_overlap){UINT32_MAX, UINT32_MAX}, 1, 1));
+  assert_false(nd_overlap_reaches((nd_overlap){UINT32_MAX - 1, UINT32_MAX}, 1, 1));
+  assert_true(nd_overlap_reaches((nd_overlap){1, 3}, 333333333, 1000000000));
+  assert_false(nd_overlap_reaches((nd_overlap){1, 3}, 333333334, 1000000000));
+  assert_false(nd_overlap_reaches((nd_overlap){0, 0}, 8, 10)); /* nothing resembles nothing */
+  assert_true(nd_overlap_value((nd_overlap){0, 0}) == 0);
+  assert_true(nd_overlap_value((nd_overlap){1, 4}) == 0.25);
+}
+
+/* One left document and many thousand rights: marks of old comparisons do not
+ * count again. */
+static void many_comparisons(void **state) {
+  (void)state;
+  nd_shingle_spec spec = {ND_SHINGLE_WORDS, 3};
+  nd_comparer *c = NULL;
+  ok(nd_comparer_new(&c, spec, 5, &err));
+  nd_buf left = draw_text(60, 2, 2);
+  set a = make_set(nd_buf_str(&left), spec);
+  ok(nd_comparer_left(c, nd_buf_str(&left), &err));
+  for (int i = 0; i < 5000; i++) {
+    nd_buf right = i % 2 ? edit_text(&left, 2, 2) : draw_text((size_t)nd_rng_below(&rng, 80), 2, 2);
+    set b = make_set(nd_buf_str(&right), spec);
+    expect(c, nd_buf_str(&left), nd_buf_str(&right), a, b);
+    nd_buf_clear(&right);
+    free(b.s);
+  }
+  free(a.s);
+  nd_buf_clear(&left);
+  nd_comparer_free(c);
+}
+
+/* Fingerprints of long shingles do collide: a polynomial modulo 2^64 over a
+ * Thue-Morse sequence agrees with its complement in almost all bits, whatever
+ * the base.  The counts stay exact. */
+static void fingerprints_may_collide(void **state) {
+  (void)state;
+  nd_buf text[2] = {{0}, {0}};
+  for (int side = 0; side < 2; side++) {
+    for (unsigned i = 0; i < 4096; i++) {
+      int bit = __builtin_popcount(i) & 1;
+      ok(nd_buf_append(&text[side], bit ^ side ? "a " : "b ", 2, &err));
+    }
+    text[side].n--;
+  }
+  const uint32_t sizes[] = {64, 256, 512, 1000};
+  for (int kind = ND_SHINGLE_WORDS; kind <= ND_SHINGLE_CHARS; kind++) {
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+      nd_shingle_spec spec = {(nd_shingle_kind)kind, sizes[i]};
+      nd_comparer *c = NULL;
+      ok(nd_comparer_new(&c, spec, 1, &err));
+      set a = make_set(nd_buf_str(&text[0]), spec), b = make_set(nd_buf_str(&text[1]), spec);
+      ok(nd_comparer_left(c, nd_buf_str(&text[0]), &err));
+      expect(c, nd_buf_str(&text[0]), nd_buf_str(&text[1]), a, b);
+      expect(c, nd_buf_str(&text[0]), nd_buf_str(&text[0]), a, a);
+      nd_comparer_free(c);
+      free(a.s);
+      free(b.s);
+    }
+  }
+  nd_buf_clear(&text[0]);
+  nd_buf_clear(&text[1]);
+}
+
+static void memory_faults(void **state) {
+  (void)state;
+  nd_buf left = draw_text(100, 3, 3), right = edit_text(&left, 3, 3);
+  bool hit = true;
+  for (uint64_t nth = 1; hit; nth++) {
+    nd_comparer *c = NULL;
+    nd_overlap o;
+    nd_mem_fail_at(nth);
+    nd_status status = nd_comparer_new(&c, (nd_shingle_spec){ND_SHINGLE_CHARS, 4}, 1, &err);
+    if (status == ND_OK) status = nd_comparer_left(c, nd_buf_str(&left), &err);
+    if (status == ND_OK) status = nd_comparer_right(&o, c, nd_buf_str(&right), &err);
+    hit = nd_mem_count() >= nth;
+    nd_mem_fail_at(0);
+    assert_int_equal(status, hit ? ND_ERR_MEMORY : ND_OK);
+    nd_comparer_free(c);
+  }
+  nd_comparer_free(NULL);
+  nd_buf_clear(&left);
+  nd_buf_clear(&right);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(examples), cmocka_unit_test(agrees_with_sets_of_strings),
+      cmocka_unit_test(thresholds_are_exact), cmocka_unit_test(many_comparisons),
+      cmocka_unit_test(fingerprints_may_collide),
+      cmocka_unit_test_teardown(memory_faults, clear_hooks)};
+  return cmocka_run_group_tests(tests, setup, NULL);
+}
