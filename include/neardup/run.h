@@ -43,6 +43,7 @@ typedef struct nd_summary {
   char repeated_id[200]; /* an example */
   uint64_t buckets, hot_buckets, hot_documents, largest_bucket;
   uint64_t candidates, pairs;
+  uint64_t spared; /* star edges of hot buckets that needed no comparison */
   uint64_t clusters, largest_cluster;
   uint64_t resumed_documents; /* read by an earlier, interrupted run */
   uint32_t permutations, bands, rows;

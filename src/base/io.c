@@ -535,3 +535,13 @@ void nd_writer_abandon(nd_writer *w) {
   nd_free(w->buf);
   nd_free(w);
 }
+
+void nd_writer_leave(nd_writer *w) {
+  if (!w) return;
+  /* Gives reserved space back; when it cannot, only space is lost. */
+  int ignored = ftruncate(w->fd, (off_t)w->written);
+  (void)ignored;
+  close(w->fd);
+  nd_free(w->buf);
+  nd_free(w);
+}

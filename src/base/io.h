@@ -102,5 +102,8 @@ nd_status nd_writer_close(nd_writer *w, bool sync, nd_error *err) ND_MUST_CHECK;
 /* For failure paths: closes and frees without writing the rest, and removes
  * the unfinished file (a regular one).  NULL is allowed. */
 void nd_writer_abandon(nd_writer *w);
+/* The same, but what was written stays: for logs whose parts are good by
+ * themselves, even after a failure. */
+void nd_writer_leave(nd_writer *w);
 
 #endif

@@ -34,8 +34,6 @@ struct nd_sorter {
   size_t window;
   size_t at; /* in-memory reading place */
   bool unique;
-  bool have_last;
-  uint64_t last;
 };
 
 nd_status nd_sorter_new(nd_sorter **out, uint64_t memory, const char *dir, bool unique,
@@ -92,7 +90,9 @@ static nd_status sort_buffer(nd_sorter *s, nd_error *err) {
   if (!s->unique) return ND_OK;
   size_t kept = 1;
   for (size_t i = 1; i < s->n; i++) {
-    if (s->items[i].key != s->items[kept - 1].key) s->items[kept++] = s->items[i];
+    nd_item *last = &s->items[kept - 1];
+    if (s->items[i].key != last->key) s->items[kept++] = s->items[i];
+    else if (s->items[i].value < last->value) last->value = s->items[i].value;
   }
   s->n = kept;
   return ND_OK;
@@ -172,7 +172,6 @@ static void sift(nd_sorter *s, size_t i) {
 
 nd_status nd_sorter_rewind(nd_sorter *s, nd_error *err) {
   s->at = 0;
-  s->have_last = false;
   s->heap_n = 0;
   for (size_t i = 0; i < s->run_count; i++) {
     run *r = &s->runs[i];
@@ -209,6 +208,23 @@ nd_status nd_sorter_finish(nd_sorter *s, nd_error *err) {
   return nd_sorter_rewind(s, err);
 }
 
+static uint64_t head_key(const nd_sorter *s) {
+  const run *r = &s->runs[s->heap[0]];
+  return r->window[r->at].key;
+}
+
+/* Takes the first item of all runs. */
+static nd_status pop(nd_item *out, nd_sorter *s, nd_error *err) {
+  run *r = &s->runs[s->heap[0]];
+  *out = r->window[r->at++];
+  if (r->at == r->filled) {
+    ND_TRY(refill(s, r, err));
+    if (r->filled == 0) s->heap[0] = s->heap[--s->heap_n];
+  }
+  sift(s, 0);
+  return ND_OK;
+}
+
 nd_status nd_sorter_next(size_t *got, nd_item *out, size_t room, nd_sorter *s, nd_error *err) {
   size_t n = 0;
   if (s->run_count == 0) {
@@ -219,16 +235,13 @@ nd_status nd_sorter_next(size_t *got, nd_item *out, size_t room, nd_sorter *s, n
     return ND_OK;
   }
   while (n < room && s->heap_n) {
-    run *r = &s->runs[s->heap[0]];
-    nd_item item = r->window[r->at++];
-    if (r->at == r->filled) {
-      ND_TRY(refill(s, r, err));
-      if (r->filled == 0) s->heap[0] = s->heap[--s->heap_n];
+    nd_item item;
+    ND_TRY(pop(&item, s, err));
+    while (s->unique && s->heap_n && head_key(s) == item.key) {
+      nd_item same;
+      ND_TRY(pop(&same, s, err));
+      if (same.value < item.value) item.value = same.value;
     }
-    sift(s, 0);
-    if (s->unique && s->have_last && item.key == s->last) continue;
-    s->have_last = true;
-    s->last = item.key;
     out[n++] = item;
   }
   *got = n;

@@ -11,7 +11,7 @@
  *   temporary file:  run 0 | run 1 | …    each run: items in rising key order
  *
  * Items of equal keys come out in the order they were added; with `unique`
- * only the first of them does. */
+ * only one of them does, the one with the smallest value. */
 #ifndef ND_BASE_SORTER_H
 #define ND_BASE_SORTER_H
 

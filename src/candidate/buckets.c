@@ -89,9 +89,9 @@ typedef struct giver {
   size_t out_n;
 } giver;
 
-static nd_status give(giver *g, uint32_t a, uint32_t b, nd_error *err) {
+static nd_status give(giver *g, uint32_t a, uint32_t b, uint64_t kind, nd_error *err) {
   g->stats->edges++;
-  g->out[g->out_n++] = (nd_item){(uint64_t)a << 32 | b, 0};
+  g->out[g->out_n++] = (nd_item){(uint64_t)a << 32 | b, kind};
   if (g->out_n < BATCH) return ND_OK;
   g->out_n = 0;
   return nd_sorter_add(g->pairs, g->out, BATCH, err);
@@ -104,7 +104,7 @@ static nd_status give_star(giver *g, uint32_t b, nd_error *err) {
     if (last == centre) return ND_OK;
     atomic_store_explicit(&g->last_centre[b], centre, memory_order_relaxed);
   }
-  return give(g, centre, b, err);
+  return give(g, centre, b, ND_PAIR_STAR, err);
 }
 
 static nd_status take(giver *g, uint32_t document, nd_error *err) {
@@ -131,7 +131,7 @@ static nd_status end_bucket(giver *g, nd_error *err) {
     return ND_OK;
   }
   for (uint64_t i = 0; i < n; i++) {
-    for (uint64_t j = i + 1; j < n; j++) ND_TRY(give(g, g->member[i], g->member[j], err));
+    for (uint64_t j = i + 1; j < n; j++) ND_TRY(give(g, g->member[i], g->member[j], ND_PAIR_FULL, err));
   }
   return ND_OK;
 }

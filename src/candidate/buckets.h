@@ -19,6 +19,8 @@ nd_status nd_grouper_finish(nd_grouper *g, nd_error *err) ND_MUST_CHECK;
 nd_status nd_grouper_next(size_t *got, nd_item *out, size_t room, nd_grouper *g, nd_error *err)
     ND_MUST_CHECK;
 
+enum { ND_PAIR_FULL = 0, ND_PAIR_STAR = 1 };
+
 typedef struct nd_bucket_stats {
   uint64_t buckets; /* of two and more documents */
   uint64_t hot;     /* above the cap */
@@ -29,7 +31,8 @@ typedef struct nd_bucket_stats {
 void nd_bucket_stats_add(nd_bucket_stats *to, const nd_bucket_stats *from);
 
 /* Reads all groups (values are document numbers, rising inside a group) and
- * adds the pairs to `pairs`, keys a << 32 | b with a < b.  `last_centre` (one
+ * adds the pairs to `pairs`: keys a << 32 | b with a < b, value ND_PAIR_FULL for
+ * one of a whole bucket, ND_PAIR_STAR for a star edge.  `last_centre` (one
  * per document, may be NULL) spares repeats of one star edge: it only saves
  * work. */
 nd_status nd_buckets_pairs(nd_sorter *pairs, nd_bucket_stats *stats, nd_grouper *g, uint64_t cap,

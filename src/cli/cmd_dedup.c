@@ -18,7 +18,8 @@ static void report_input(const nd_summary *s, const char *dir) {
 }
 
 static void report_method(const nd_summary *s, const nd_options *o) {
-  fprintf(stderr, "pairs     %s, from %s candidates%s\n", cli_count(s->pairs),
+  fprintf(stderr, "pairs     %s: %s of exact copies, %s from %s candidates%s\n",
+          cli_count(s->pairs), cli_count(s->copies), cli_count(s->pairs - s->copies),
           cli_count(s->candidates),
           strcmp(o->verify, "exact") == 0 ? ", each verified exactly" : ", not verified exactly");
   if (s->bands)

@@ -1,6 +1,9 @@
 /* neardup COMMAND …: finds the command and runs it. */
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 
@@ -19,9 +22,15 @@ static int print_version(void) {
   return EXIT_DONE;
 }
 
-int main(int argc, char **argv) {
-  /* A reader that goes away is an error to report after tidying up. */
-  signal(SIGPIPE, SIG_IGN);
+/* A standard stream that is closed must not become one of our files: /dev/null
+ * takes its place, opened so that using it fails. */
+static void guard_standard_streams(void) {
+  for (int fd = 0; fd <= 2; fd++) {
+    if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) != fd) return;
+  }
+}
+
+static int run(int argc, char **argv) {
   const char *word = argc > 1 ? argv[1] : "";
   if (argc < 2) {
     cli_help(stderr, NULL);
@@ -47,4 +56,19 @@ int main(int argc, char **argv) {
     return EXIT_USAGE;
   }
   return command->run(command, argc - 2, argv + 2);
+}
+
+int main(int argc, char **argv) {
+  guard_standard_streams();
+  /* A reader that goes away and a file that may not grow are errors to report
+   * after tidying up. */
+  signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);
+  int exit_status = run(argc, argv);
+  /* What help and version printed. */
+  if (fflush(stdout) != 0 && errno != EPIPE && exit_status == EXIT_DONE) {
+    cli_complain("cannot write to standard output: %s", strerror(errno));
+    exit_status = EXIT_FAILED;
+  }
+  return exit_status;
 }

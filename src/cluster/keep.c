@@ -43,6 +43,10 @@ static int64_t zone_seconds(nd_str s) {
       s.n--;
     }
   }
+  if (s.n && *s.p == ' ') { /* 2008-05-02 14:34:56 +0200 */
+    s.p++;
+    s.n--;
+  }
   if (s.n < 3 || (*s.p != '+' && *s.p != '-')) return 0;
   int64_t sign = *s.p == '+' ? 1 : -1;
   s.p++;
@@ -106,7 +110,7 @@ static uint64_t field_rank(nd_str field) {
   memcpy(text, field.p, field.n);
   text[field.n] = '\0';
   char *end;
-  double x = strtod(text, &end);
+  double x = strtod(text, &end) + 0.0; /* -0 is 0 */
   if (*end || isnan(x)) return worst;
   uint64_t bits;
   memcpy(&bits, &x, sizeof bits);

@@ -60,10 +60,9 @@ static nd_status reserve(nd_shingles *s, size_t n, bool places, nd_error *err) {
 
 /* Writes the token hashes, then rolls over them in place: position i of the
  * fingerprints is read (as the token leaving the window) before it is written. */
-static void roll_words(nd_shingles *s, const char *text, const uint32_t *end, size_t count,
-                       uint32_t size, nd_hash_key key) {
+static void roll_words(nd_shingles *s, const char *text, uint32_t start, const uint32_t *end,
+                       size_t count, uint32_t size, nd_hash_key key) {
   uint64_t *fp = s->fingerprint;
-  uint32_t start = 0;
   for (size_t i = 0; i < count; i++) {
     fp[i] = nd_hash_bytes(text + start, end[i] - start, key);
     start = end[i] + 1;
@@ -82,10 +81,10 @@ static void roll_words(nd_shingles *s, const char *text, const uint32_t *end, si
   s->n = count ? count - size + 1 : 0;
 }
 
-static void place_words(nd_shingles *s, const uint32_t *end, size_t count) {
+static void place_words(nd_shingles *s, uint32_t start, const uint32_t *end, size_t count) {
   size_t size = count - s->n + 1;
   for (size_t i = 0; i < s->n; i++) {
-    s->begin[i] = i ? end[i - 1] + 1 : 0;
+    s->begin[i] = i ? end[i - 1] + 1 : start;
     s->end[i] = end[i + size - 1];
   }
 }
@@ -151,7 +150,16 @@ nd_status nd_shingle_make(nd_shingles *out, nd_str text, const uint32_t *token_e
     return make_points(out, text, token_end, token_count, spec, key, places, err);
   }
   ND_TRY(reserve(out, token_count, places, err));
-  roll_words(out, text.p, token_end, token_count, spec.size, key);
-  if (places) place_words(out, token_end, token_count);
+  roll_words(out, text.p, 0, token_end, token_count, spec.size, key);
+  if (places) place_words(out, 0, token_end, token_count);
+  return ND_OK;
+}
+
+nd_status nd_shingle_range(nd_shingles *out, nd_str text, const uint32_t *token_end, size_t first,
+                           size_t count, uint32_t size, uint64_t seed, nd_error *err) {
+  uint32_t start = first ? token_end[first - 1] + 1 : 0;
+  ND_TRY(reserve(out, count, true, err));
+  roll_words(out, text.p, start, token_end + first, count, size, nd_hash_key_of(seed));
+  place_words(out, start, token_end + first, count);
   return ND_OK;
 }

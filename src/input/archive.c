@@ -12,7 +12,7 @@ enum {
   STRIDE = 1 << 16, /* of skipping */
   NEAR = 4096,      /* how far a stated length may be wrong */
   SHORT = 64,       /* and how far for the last record */
-  BACK = 1 << 20    /* how far back a cut record is noticed */
+  BACK = 1 << 20    /* how far back a large cut record in a packed file is noticed */
 };
 /* A length above this is damage, not a large record. */
 #define ABSURD_LENGTH ((uint64_t)1 << 40)
@@ -164,12 +164,7 @@ static size_t settle(const nd_archive *a, nd_str v, size_t stated, size_t least,
   bool here = a->starts((nd_str){v.p + next, v.n - next}, whole) == ND_SEEN_YES;
   if (here && v.p[next - 1] == '\n') return next;
   /* The length is wrong: too long … */
-  size_t from = stated > least + BACK ? stated - BACK : least;
-  if (from > least) { /* … begin at a line */
-    const char *line = memchr(v.p + from, '\n', stated - from);
-    from = line ? (size_t)(line - v.p) + 1 : stated;
-  }
-  size_t found = find_start(a, v, from, stated, whole);
+  size_t found = find_start(a, v, least, stated, whole);
   if (found < stated) return found;
   if (here || lines >= a->separators) return next; /* or right, and rubbish follows */
   /* … or too short. */
@@ -181,6 +176,19 @@ static size_t settle(const nd_archive *a, nd_str v, size_t stated, size_t least,
     if (found < to) return found;
   }
   return next;
+}
+
+/* A record too large to be kept in memory: is the stated length plainly wrong,
+ * as neither the end of the file nor a record is there?  Only a plain file can
+ * tell before all the bytes are behind us. */
+static bool wrong_length(const nd_archive *a, nd_stream *s, uint64_t total) {
+  char bytes[NEAR];
+  size_t got, at = 0;
+  if (!nd_stream_glimpse(&got, s, total - 1, bytes, sizeof bytes)) return false;
+  if (got == 0) return true; /* the file ends before */
+  at = 1;
+  while (at < got && is_blank(bytes[at])) at++;
+  return at < got && a->starts((nd_str){bytes + at, got - at}, got < sizeof bytes) == ND_SEEN_NO;
 }
 
 nd_status nd_archive_frame(nd_frame *out, nd_stream *s, const nd_archive *a,
@@ -232,6 +240,10 @@ nd_status nd_archive_frame(nd_frame *out, nd_stream *s, const nd_archive *a,
   uint64_t total = head.size + head.length; /* no overflow: lengths are not absurd */
   uint64_t moved = 0;
   bool large = total > o->max_document || total > SIZE_MAX / 4;
+  if (large && wrong_length(a, s, total)) {
+    nd_fail(err, ND_ERR_DATA, "the %s is truncated, or its length is wrong", a->noun);
+    return reject(out, a, s);
+  }
   if (large && total > BACK) {
     status = skip_bytes(&moved, s, total - BACK, err);
     if (status != ND_OK) return lost(out, s, (nd_str){NULL, 0}, status);

@@ -4,14 +4,30 @@
 
 enum { TEXT, ID, URL, TIME, KEEP, FIELDS };
 
+/* A damaged first line does not make a text of a file: most lines decide. */
+static int sniff_lines(nd_str head) {
+  size_t good = 0, bad = 0;
+  for (const char *newline; (newline = memchr(head.p, '\n', head.n));) {
+    nd_str line = {head.p, (size_t)(newline - head.p)};
+    head.n -= line.n + 1;
+    head.p += line.n + 1;
+    while (line.n && (*line.p == ' ' || (*line.p >= '\t' && *line.p <= '\r'))) line.p++, line.n--;
+    if (line.n == 0) continue;
+    if (*line.p == '{' && nd_json_read(NULL, 0, line, NULL) == ND_OK) good++;
+    else bad++;
+  }
+  return good > bad ? 70 : 0;
+}
+
 static int sniff(nd_str head) {
   if (head.n >= 3 && memcmp(head.p, "\xef\xbb\xbf", 3) == 0) head.p += 3, head.n -= 3;
   while (head.n && (*head.p == ' ' || (*head.p >= '\t' && *head.p <= '\r'))) head.p++, head.n--;
-  if (head.n == 0 || *head.p != '{') return 0;
+  if (head.n == 0) return 0;
+  if (*head.p != '{') return sniff_lines(head);
   const char *newline = memchr(head.p, '\n', head.n);
   nd_str line = {head.p, newline ? (size_t)(newline - head.p) : head.n};
   if (nd_json_read(NULL, 0, line, NULL) == ND_OK) return 90;
-  return !newline && nd_json_cut_off(line) ? 60 : 0;
+  return newline ? sniff_lines(head) : nd_json_cut_off(line) ? 60 : 0;
 }
 
 static nd_status frame(nd_frame *out, nd_stream *s, const nd_input_options *o, nd_error *err) {

@@ -313,6 +313,20 @@ nd_status nd_stream_advance(nd_stream *s, uint64_t n, nd_error *err) {
   }
 }
 
+bool nd_stream_glimpse(size_t *got, nd_stream *s, uint64_t distance, char *to, size_t room) {
+  *got = 0;
+  if (s->codec || s->src.fd < 0 || !s->src.seekable) return false;
+  uint64_t at = s->src.end_offset - (s->end - s->begin) + distance;
+  while (*got < room) {
+    size_t step;
+    if (nd_io_pread(&step, s->src.fd, to + *got, room - *got, at + *got, s->name, NULL) != ND_OK)
+      return false;
+    if (step == 0) break;
+    *got += step;
+  }
+  return true;
+}
+
 uint64_t nd_stream_offset(const nd_stream *s) {
   return s->offset;
 }

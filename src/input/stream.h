@@ -45,6 +45,12 @@ void nd_stream_skip(nd_stream *s, size_t n);
  * stream's own failure when damage comes first (it is then at the damage). */
 nd_status nd_stream_advance(nd_stream *s, uint64_t n, nd_error *err) ND_MUST_CHECK;
 
+/* Looks at bytes further on, without moving: *got of the `room` bytes that lie
+ * `distance` bytes ahead, fewer only at the end of the file.  False, with *got
+ * = 0, where that would mean to read all the bytes between: in a packed file or
+ * a pipe. */
+bool nd_stream_glimpse(size_t *got, nd_stream *s, uint64_t distance, char *to, size_t room);
+
 /* Position in the decompressed bytes. */
 uint64_t nd_stream_offset(const nd_stream *s);
 

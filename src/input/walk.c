@@ -148,11 +148,22 @@ static const char *last_part(const char *path) {
 
 static int by_name(const void *a, const void *b) {
   const nd_input_file *const *x = a, *const *y = b;
-  return strcmp((*x)->name, (*y)->name);
+  const unsigned char *p = (const unsigned char *)(*x)->name;
+  const unsigned char *q = (const unsigned char *)(*y)->name;
+  while (*p && *p == *q) p++, q++;
+  /* A slash before anything else: a folder's files come right behind its name. */
+  int c = *p == '/' ? 1 : *p ? *p + 1 : 0, d = *q == '/' ? 1 : *q ? *q + 1 : 0;
+  return c - d;
 }
 
-/* Two arguments may hold files of one name: then every name gets the number
- * of its file in front. */
+/* Is `a` the same name as `b`, or a folder of it? */
+static bool in_the_way(const char *a, const char *b) {
+  size_t n = strlen(a);
+  return strncmp(a, b, n) == 0 && (b[n] == '\0' || b[n] == '/');
+}
+
+/* Two arguments may hold files of one name, or a file and a folder: then every
+ * name gets the number of its file in front. */
 static nd_status make_names_unique(nd_walk *w, nd_error *err) {
   if (w->n < 2) return ND_OK;
   nd_input_file **order = nd_malloc(w->n * sizeof *order);
@@ -161,7 +172,7 @@ static nd_status make_names_unique(nd_walk *w, nd_error *err) {
   qsort(order, w->n, sizeof *order, by_name);
   nd_status status = ND_OK;
   bool clash = false;
-  for (size_t i = 1; i < w->n; i++) clash |= strcmp(order[i - 1]->name, order[i]->name) == 0;
+  for (size_t i = 1; i < w->n; i++) clash |= in_the_way(order[i - 1]->name, order[i]->name);
   for (size_t i = 0; clash && i < w->n && status == ND_OK; i++) {
     char number[32];
     snprintf(number, sizeof number, "%zu", i + 1);

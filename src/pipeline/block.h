@@ -15,7 +15,8 @@
  *
  * A reject: u64 offset, u64 length, u32 file, u32 line, u32 n, n bytes of reason.
  * starts: u64 each, where the records of a packed archive begin, documents or
- * not, so that it can be written again with a member per record.
+ * not, so that it can be written again with a member per record.  Those of a
+ * file follow its number, which has ND_START_FILE set.
  * Numbers are in the machine's byte order: a log never leaves its machine
  * type, and the header's magic says so. */
 #ifndef ND_PIPELINE_BLOCK_H

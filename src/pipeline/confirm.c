@@ -1,10 +1,16 @@
 /* Verifying in parallel, in rounds; results keep the candidates' order.
  *
  * Pairs are sorted by their first document, so a thread builds that document's
- * table once for the pairs that follow. */
+ * table once for the pairs that follow.
+ *
+ * A star edge (a, b) of a hot bucket is spared when an earlier document was
+ * verified against both a and b in a round before: they hang together already,
+ * and whichever clustering follows, that document stands before both.  Rounds
+ * are cut by the sorted candidates alone, so this depends on no thread. */
 #include "pipeline/confirm.h"
 
 #include "base/threads.h"
+#include "candidate/buckets.h"
 
 enum { ROUND = 1 << 16, JOB = 1 << 10 };
 
@@ -21,6 +27,7 @@ typedef struct checker {
     bool have_left;
     uint32_t left_document;
   } *hands; /* one per thread */
+  uint32_t *earlier; /* per document: the first one verified to be similar */
 } checker;
 
 static void clear_hands(checker *c) {
@@ -105,18 +112,29 @@ void nd_confirmed_clear(nd_confirmed *c) {
 }
 
 /* One round: read, compare, keep those that reach the threshold. */
-static nd_status confirm_round(nd_confirmed *out, checker *c, nd_sorter *candidates,
+static nd_status confirm_round(bool *more, nd_confirmed *out, checker *c, nd_sorter *candidates,
                                nd_error *err) {
-  ND_TRY(nd_sorter_next(&c->n, c->items, ROUND, candidates, err));
-  if (c->n == 0) return ND_OK;
+  size_t got;
+  ND_TRY(nd_sorter_next(&got, c->items, ROUND, candidates, err));
+  *more = got > 0;
+  c->n = 0;
+  for (size_t i = 0; i < got; i++) {
+    uint32_t a = (uint32_t)(c->items[i].key >> 32), b = (uint32_t)c->items[i].key;
+    bool spared = c->items[i].value == ND_PAIR_STAR && c->earlier[a] != UINT32_MAX &&
+                  c->earlier[a] == c->earlier[b];
+    if (spared) out->spared++;
+    else c->items[c->n++] = c->items[i];
+  }
   ND_TRY(check_items(c, err));
   out->candidates += c->n;
   nd_decimal t = c->settings->options->threshold;
   bool all = c->settings->verify == ND_VERIFY_NONE;
   size_t kept = 0;
   for (size_t i = 0; i < c->n; i++) {
-    if (all || nd_overlap_reaches(nd_overlap_unpack(c->items[i].value), t.num, t.den))
-      c->items[kept++] = c->items[i];
+    if (!all && !nd_overlap_reaches(nd_overlap_unpack(c->items[i].value), t.num, t.den)) continue;
+    uint32_t a = (uint32_t)(c->items[i].key >> 32), b = (uint32_t)c->items[i].key;
+    if (c->earlier[b] == UINT32_MAX) c->earlier[b] = a;
+    c->items[kept++] = c->items[i];
   }
   out->pairs += kept;
   return nd_sorter_add(out->sorted, c->items, kept, err);
@@ -129,14 +147,19 @@ nd_status nd_confirm(nd_confirmed *out, nd_sorter *candidates, const nd_text_sou
   ND_TRY(nd_sorter_new(&out->sorted, settings->memory / 8, tmp, true, err));
   checker c = {.source = source, .settings = settings};
   c.items = nd_malloc(ROUND * sizeof *c.items);
-  nd_status status = c.items ? ND_OK : nd_fail_memory(err, ROUND * sizeof *c.items);
+  uint64_t documents = source->store->documents;
+  c.earlier = nd_malloc(documents * sizeof *c.earlier);
+  nd_status status = c.items && c.earlier ? ND_OK : nd_fail_memory(err, documents * 4);
+  for (uint64_t d = 0; status == ND_OK && d < documents; d++) c.earlier[d] = UINT32_MAX;
   if (status == ND_OK) status = make_hands(&c, settings->verify, err);
-  do {
-    if (status == ND_OK) status = confirm_round(out, &c, candidates, err);
+  bool more = true;
+  while (status == ND_OK && more) {
+    status = confirm_round(&more, out, &c, candidates, err);
     if (status == ND_OK && tick && tick(tick_context, out->candidates))
       status = nd_fail(err, ND_ERR_CANCELLED, "interrupted");
-  } while (status == ND_OK && c.n);
+  }
   clear_hands(&c);
+  nd_free(c.earlier);
   nd_free(c.items);
   if (status == ND_OK) status = nd_sorter_finish(out->sorted, err);
   return status;

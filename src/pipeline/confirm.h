@@ -15,6 +15,7 @@ static inline nd_overlap nd_overlap_unpack(uint64_t x) {
 
 typedef struct nd_confirmed {
   uint64_t candidates; /* pairs compared */
+  uint64_t spared;     /* star edges that nothing depended on */
   uint64_t pairs;      /* of them, at or above the threshold */
   nd_sorter *sorted;   /* a << 32 | b → overlap; finished */
 } nd_confirmed;

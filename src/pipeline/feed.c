@@ -55,28 +55,29 @@ static nd_status add_task(nd_feed *f, nd_task task, nd_error *err) {
   return ND_OK;
 }
 
-/* The format of an open stream; NULL when its first bytes cannot be read. */
-static const nd_format *sniff(const nd_feed *f, nd_stream *s) {
-  if (f->format) return f->format;
+/* The format of an open stream. */
+static nd_status sniff(const nd_format **out, const nd_feed *f, nd_stream *s, nd_error *err) {
+  *out = f->format;
+  if (f->format) return ND_OK;
   nd_str head;
-  nd_error ignored;
-  nd_status status = nd_stream_peek(&head, s, SNIFF_BYTES, &ignored);
-  (void)status; /* whatever is readable decides; the frames will report the rest */
+  /* Whatever is readable decides, and the frames will report the rest; but what
+   * only lack of memory hides must not. */
+  if (nd_stream_peek(&head, s, SNIFF_BYTES, err) == ND_ERR_MEMORY) return ND_ERR_MEMORY;
   if (head.n > SNIFF_BYTES) head.n = SNIFF_BYTES;
-  return nd_format_sniff(head);
+  *out = nd_format_sniff(head);
+  return ND_OK;
 }
 
 /* A large file: ranges when it is plain and line-based, else a stream. */
 static nd_status plan_large(nd_feed *f, uint32_t number, nd_error *err) {
   const nd_input_file *file = &f->walk->files[number];
   nd_stream *s = NULL;
-  nd_error ignored;
   const nd_format *format = NULL;
-  if (nd_stream_open(&s, file->real, &ignored) == ND_OK &&
-      nd_stream_packing(s) == ND_PACKING_NONE) {
-    format = sniff(f, s);
-  }
+  nd_status status = nd_stream_open(&s, file->real, err);
+  if (status == ND_OK && nd_stream_packing(s) == ND_PACKING_NONE)
+    status = sniff(&format, f, s, err);
   nd_stream_close(s);
+  if (status == ND_ERR_MEMORY) return status; /* any other failure becomes a reject */
   if (!format || !format->line_based)
     return add_task(f, (nd_task){.kind = ND_TASK_STREAM, .file = number, .files = 1}, err);
   for (uint64_t begin = 0; begin < file->size; begin += RANGE_BYTES) {
@@ -167,9 +168,11 @@ static nd_status read_file(nd_batch *b, reader *r, nd_feed *f, bool *full, nd_er
   nd_error local;
   *full = false;
   if (!r->stream) {
-    if (nd_stream_open(&r->stream, file->real, &local) != ND_OK)
-      return reject_file(b, r, 0, file->size, local.message, err);
-    r->format = sniff(f, r->stream);
+    nd_status opened = nd_stream_open(&r->stream, file->real, &local);
+    if (opened == ND_OK) opened = sniff(&r->format, f, r->stream, &local);
+    if (opened == ND_ERR_MEMORY)
+      return nd_fail(err, opened, "%s: %s", file->path, local.message);
+    if (opened != ND_OK) return reject_file(b, r, 0, file->size, local.message, err);
     r->line = 0;
     r->any = false;
     r->members = nd_stream_packing(r->stream) != ND_PACKING_NONE &&
@@ -189,6 +192,7 @@ static nd_status read_file(nd_batch *b, reader *r, nd_feed *f, bool *full, nd_er
       return reject_file(b, r, frame.offset, frame.length, local.message, err);
     /* An empty file is a document too: it is counted and kept. */
     bool empty = frame.kind == ND_FRAME_END && !r->any && r->format == &nd_format_text;
+    bool first = !r->any;
     r->any = true;
     if (frame.kind == ND_FRAME_END && !empty) return ND_OK;
     if (r->format->line_based) r->line++;
@@ -199,7 +203,12 @@ static nd_status read_file(nd_batch *b, reader *r, nd_feed *f, bool *full, nd_er
                   .length = frame.length,
                   .at = b->bytes.n,
                   .n = frame.raw.n};
-    if (r->members) ND_TRY(nd_buf_append(&b->starts, &frame.offset, sizeof frame.offset, err));
+    if (r->members) {
+      uint64_t file_mark = ND_START_FILE | r->file;
+      if (first || b->starts.n == 0)
+        ND_TRY(nd_buf_append(&b->starts, &file_mark, sizeof file_mark, err));
+      ND_TRY(nd_buf_append(&b->starts, &frame.offset, sizeof frame.offset, err));
+    }
     if (frame.kind == ND_FRAME_OTHER) {
       b->others++;
     } else if (frame.kind == ND_FRAME_REJECT) {

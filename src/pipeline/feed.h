@@ -35,6 +35,8 @@ typedef struct nd_raw {
   bool rejected;
 } nd_raw;
 
+#define ND_START_FILE (UINT64_C(1) << 63) /* in nd_batch.starts: a file's number */
+
 typedef struct nd_batch {
   uint32_t task, part;
   bool last;
@@ -44,7 +46,7 @@ typedef struct nd_batch {
   uint64_t others;
   uint64_t raw_bytes;
   nd_buf bytes, reasons;
-  nd_buf starts; /* u64 each: where records of packed archives begin */
+  nd_buf starts; /* u64 each: where records of packed archives begin; see block.h */
   nd_raw *raws;
   size_t n, cap;
   nd_buf look; /* scratch for long lines */

@@ -56,9 +56,10 @@ static nd_status find_line_end(uint64_t *end, nd_batch *b, const range *r, uint6
   return ND_OK;
 }
 
+/* The rule of nd_frame_line, so that a packed file gives the same records. */
 static bool is_blank(const char *p, size_t n) {
   for (size_t i = 0; i < n; i++) {
-    if (p[i] != ' ' && p[i] != '\t' && p[i] != '\r') return false;
+    if (p[i] != ' ' && !(p[i] >= '\t' && p[i] <= '\r')) return false;
   }
   return true;
 }
@@ -69,7 +70,8 @@ static nd_status cut_lines(nd_batch *b, const nd_task *task, range *r, const nd_
   size_t at = from;
   while (r->start + at < task->end) {
     const char *newline = memchr(b->bytes.p + at, '\n', b->bytes.n - at);
-    while (!newline && r->start + b->bytes.n < r->size && b->bytes.n - at <= o->max_document) {
+    /* One byte more than a document may have: it can be the "\r" of the line's end. */
+    while (!newline && r->start + b->bytes.n < r->size && b->bytes.n - at <= o->max_document + 1) {
       size_t seen = b->bytes.n;
       ND_TRY(read_more(b, r, MORE, err));
       newline = memchr(b->bytes.p + seen, '\n', b->bytes.n - seen);
@@ -82,6 +84,7 @@ static nd_status cut_lines(nd_batch *b, const nd_task *task, range *r, const nd_
     size_t next = newline ? (size_t)(newline - b->bytes.p) + 1 : b->bytes.n;
     raw.n = next - at - (newline != NULL);
     raw.length = next - at;
+    if (raw.n && b->bytes.p[at + raw.n - 1] == '\r') raw.n--;
     if (raw.n > o->max_document) {
       uint64_t end = r->start + next;
       if (!newline) ND_TRY(find_line_end(&end, b, r, end, err));
@@ -94,7 +97,6 @@ static nd_status cut_lines(nd_batch *b, const nd_task *task, range *r, const nd_
     } else if (skip_blank && is_blank(b->bytes.p + at, raw.n)) {
       b->others++;
     } else {
-      if (raw.n && b->bytes.p[at + raw.n - 1] == '\r') raw.n--;
       ND_TRY(nd_array_grow(&b->raws, &b->cap, b->n + 1, sizeof *b->raws, err));
       b->raws[b->n++] = raw;
     }

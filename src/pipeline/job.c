@@ -221,6 +221,7 @@ nd_status nd_job_match(nd_job_run *j, const char *work, nd_error *err) {
   verifying v = {j, err};
   ND_TRY(nd_confirm(&j->confirmed, j->found.pairs, &j->source, work, verify_tick, &v, err));
   s->candidates = j->confirmed.candidates;
+  s->spared = j->confirmed.spared;
   nd_sorter_free(j->found.pairs);
   j->found.pairs = NULL;
   s->verify_seconds = nd_job_lap(j);

@@ -19,6 +19,7 @@ typedef struct region {
   uint64_t begin, end; /* in the input */
   uint64_t out_at;
   uint64_t dropped; /* bytes */
+  bool cut;         /* something is left out, were it of no bytes */
 } region;
 
 typedef struct keeper {
@@ -87,17 +88,20 @@ static nd_status add_region(keeper *k, region r, nd_error *err) {
 typedef struct earliest {
   keeper *keeper;
   uint64_t *begin; /* per file of the task; UINT64_MAX: nothing of it here */
+  uint64_t *end;   /* of its last record here */
   uint32_t file, files;
 } earliest;
 
-static void note_begin(earliest *e, uint32_t file, uint64_t offset) {
+static void note_record(earliest *e, uint32_t file, uint64_t offset, uint64_t length) {
   uint32_t i = file - e->file;
-  if (i < e->files && offset < e->begin[i]) e->begin[i] = offset;
+  if (i >= e->files) return;
+  if (offset < e->begin[i]) e->begin[i] = offset;
+  if (offset + length > e->end[i]) e->end[i] = offset + length;
 }
 
 static nd_status note_reject(void *context, const nd_reject *r, nd_error *err) {
   (void)err;
-  note_begin(context, r->file, r->offset);
+  note_record(context, r->file, r->offset, r->length);
   return ND_OK;
 }
 
@@ -112,14 +116,19 @@ static nd_status block_regions(keeper *k, size_t block, earliest *e, nd_error *e
   ND_TRY(nd_array_grow(&m->files, &m->file_cap, n, sizeof *m->files, err));
   e->file = task->file;
   e->files = task->files;
-  for (uint32_t i = 0; i < e->files; i++) e->begin[i] = UINT64_MAX;
+  for (uint32_t i = 0; i < e->files; i++) {
+    e->begin[i] = UINT64_MAX;
+    e->end[i] = 0;
+  }
   ND_TRY(nd_store_column(s, block, ND_COL_OFFSET, 8, m->columns, err));
+  ND_TRY(nd_store_column(s, block, ND_COL_LENGTH, 8, m->columns + n, err));
   ND_TRY(nd_store_column(s, block, ND_COL_FILE, 4, m->files, err));
-  for (size_t i = 0; i < n; i++) note_begin(e, m->files[i], m->columns[i]);
+  for (size_t i = 0; i < n; i++) note_record(e, m->files[i], m->columns[i], m->columns[n + i]);
   ND_TRY(nd_job_block_rejects(k->job, block, &m->rejects, note_reject, e, err));
   for (uint32_t i = 0; i < e->files; i++) {
     if (e->begin[i] == UINT64_MAX) continue;
-    ND_TRY(add_region(k, (region){block, e->file + i, e->begin[i], 0, 0, 0}, err));
+    region r = {.block = block, .file = e->file + i, .begin = e->begin[i], .end = e->end[i]};
+    ND_TRY(add_region(k, r, err));
   }
   return ND_OK;
 }
@@ -131,8 +140,9 @@ static nd_status make_regions(keeper *k, nd_error *err) {
     uint32_t files = nd_feed_task(j->feed, i)->files;
     if (files > most) most = files;
   }
-  earliest e = {.keeper = k, .begin = nd_malloc(most * sizeof *e.begin)};
-  if (!e.begin) return nd_fail_memory(err, most * sizeof *e.begin);
+  earliest e = {.keeper = k, .begin = nd_malloc(2 * most * sizeof *e.begin)};
+  if (!e.begin) return nd_fail_memory(err, 2 * most * sizeof *e.begin);
+  e.end = e.begin + most;
   nd_status status = ND_OK;
   for (size_t i = 0; i < j->store.block_n && status == ND_OK; i++)
     status = block_regions(k, i, &e, err);
@@ -146,7 +156,9 @@ static nd_status make_regions(keeper *k, nd_error *err) {
     for (size_t i = begin; i < at; i++) {
       /* Whatever precedes the first record (or no record at all) stays. */
       if (i == begin) k->regions[i].begin = 0;
-      k->regions[i].end = i + 1 < at ? k->regions[i + 1].begin : j->walk.files[f].size;
+      if (i + 1 < at) k->regions[i].end = k->regions[i + 1].begin;
+      /* A file that grew while it was read has records behind its size. */
+      else if (k->regions[i].end < j->walk.files[f].size) k->regions[i].end = j->walk.files[f].size;
     }
   }
   k->first[j->walk.n] = at;
@@ -159,6 +171,7 @@ static nd_status measure_region(void *context, unsigned member, uint64_t job, nd
   struct member *m = &k->members[member];
   ND_TRY(load_cuts(k, m, r->block, r->file, err));
   for (size_t i = 0; i < m->cut_n; i++) r->dropped += m->cuts[i].length;
+  r->cut = m->cut_n > 0;
   return ND_OK;
 }
 
@@ -180,14 +193,23 @@ static nd_status copy_region(const keeper *k, struct member *m, const region *r,
   return status;
 }
 
-static nd_status load_starts(const keeper *k, struct member *m, size_t block, nd_error *err) {
+/* Where the records of `file` begin in this block. */
+static nd_status load_starts(const keeper *k, struct member *m, size_t block, uint32_t file,
+                             nd_error *err) {
   const nd_block_header *h = &k->job->store.blocks[block].head;
   size_t size = (size_t)h->starts * 8;
   m->starts.n = 0;
   ND_TRY(nd_buf_reserve(&m->starts, size, err));
   uint64_t at = nd_block_column(h, ND_COLUMNS) + h->id_bytes + h->text_bytes + h->reject_bytes;
   ND_TRY(nd_store_read(&k->job->store, block, at, m->starts.p, size, err));
-  m->starts.n = size;
+  uint64_t *starts = (uint64_t *)(void *)m->starts.p;
+  size_t n = 0;
+  bool wanted = false;
+  for (size_t i = 0; i < h->starts; i++) {
+    if (starts[i] & ND_START_FILE) wanted = starts[i] == (ND_START_FILE | file);
+    else if (wanted) starts[n++] = starts[i];
+  }
+  m->starts.n = n * 8;
   return ND_OK;
 }
 
@@ -207,27 +229,27 @@ static nd_status copy_whole(const nd_input_file *file, const char *path, nd_erro
 static nd_status copy_packed(const keeper *k, struct member *m, uint32_t f, nd_error *err) {
   const nd_input_file *file = &k->job->walk.files[f];
   if (!k->paths[f]) return ND_OK;
-  uint64_t dropped = 0;
-  for (size_t i = k->first[f]; i < k->first[f + 1]; i++) dropped += k->regions[i].dropped;
-  if (!dropped) return copy_whole(file, k->paths[f], err);
+  bool cut = false;
+  for (size_t i = k->first[f]; i < k->first[f + 1]; i++) cut |= k->regions[i].cut;
+  if (!cut) return copy_whole(file, k->paths[f], err);
   nd_cutter *c;
   ND_TRY(nd_cutter_open(&c, file->real, k->paths[f], err));
   nd_status status = ND_OK;
   for (size_t i = k->first[f]; i < k->first[f + 1] && status == ND_OK; i++) {
     size_t block = k->regions[i].block;
     status = load_cuts(k, m, block, f, err);
-    /* Starts do not name their file: only a block of one file has useful ones. */
-    m->starts.n = 0;
-    bool alone = nd_feed_task(k->job->feed, k->job->store.blocks[block].head.task)->files == 1;
-    if (status == ND_OK && alone) status = load_starts(k, m, block, err);
+    if (status == ND_OK) status = load_starts(k, m, block, f, err);
     if (status == ND_OK)
       status = nd_cutter_apply(c, m->cuts, m->cut_n, (const uint64_t *)(const void *)m->starts.p,
                                m->starts.n / 8, err);
   }
   uint64_t bytes;
-  if (status == ND_OK) return nd_cutter_close(&bytes, c, err);
-  nd_cutter_abandon(c);
-  return status;
+  if (status != ND_OK) {
+    nd_cutter_abandon(c);
+    return status;
+  }
+  ND_TRY(nd_cutter_close(&bytes, c, err));
+  return bytes ? ND_OK : nd_io_unlink(k->paths[f], err);
 }
 
 /* A job is a region of a plain file, or (its first region) a packed file. */
@@ -264,15 +286,22 @@ static nd_status place_file(keeper *k, uint32_t f, nd_error *err) {
   const nd_input_file *file = &k->job->walk.files[f];
   size_t begin = k->first[f], end = k->first[f + 1];
   uint64_t dropped = 0, at = 0;
+  bool cut = false;
   nd_stream *s = NULL;
-  for (size_t i = begin; i < end; i++) dropped += k->regions[i].dropped;
-  if (begin == end && file->size == 0) return make_file(k, f, 0, err);
+  for (size_t i = begin; i < end; i++) {
+    dropped += k->regions[i].dropped;
+    cut |= k->regions[i].cut;
+  }
+  if (begin == end) { /* no record of it is a document: it stays as it is */
+    ND_TRY(make_file(k, f, 0, err));
+    return file->size ? copy_whole(file, k->paths[f], err) : ND_OK;
+  }
   if (nd_stream_open(&s, file->real, NULL) == ND_OK)
     k->packed[f] = nd_stream_packing(s) != ND_PACKING_NONE;
   nd_stream_close(s);
   if (k->packed[f]) return make_file(k, f, 0, err);
   /* A file that was one document and went leaves nothing behind. */
-  if (dropped >= file->size && file->size) return ND_OK;
+  if (cut && dropped >= k->regions[end - 1].end) return ND_OK;
   for (size_t i = begin; i < end; i++) {
     region *r = &k->regions[i];
     r->out_at = at;

@@ -137,8 +137,9 @@ static bool parse_count(uint64_t *out, const char *text, const char **end) {
   uint64_t x = 0;
   const char *p = text;
   for (; *p >= '0' && *p <= '9'; p++) {
-    if (x > (UINT64_MAX - 9) / 10) return false;
-    x = x * 10 + (uint64_t)(*p - '0');
+    uint64_t digit = (uint64_t)(*p - '0');
+    if (x > (UINT64_MAX - digit) / 10) return false;
+    x = x * 10 + digit;
   }
   *end = p;
   *out = x;
@@ -186,9 +187,13 @@ static nd_status set_value(void *field, const nd_option_info *info, const char *
   uint64_t number = 0;
   const char *end = "";
   switch (info->type) {
-    case ND_OPTION_FLAG: *(int *)field = strcmp(value, "no") != 0; return ND_OK;
+    case ND_OPTION_FLAG:
+      if (value[0] && strcmp(value, "yes") != 0 && strcmp(value, "no") != 0)
+        return nd_fail(err, ND_ERR_USAGE, "--%s takes yes or no, not %s", info->name, value);
+      *(int *)field = strcmp(value, "no") != 0;
+      return ND_OK;
     case ND_OPTION_WORD:
-      if (!word_allowed(info->values, value)) {
+      if (!word_allowed(info->values, value) && (value[0] || info->standard[0])) {
         return nd_fail(err, ND_ERR_USAGE, "--%s %s is not known; use one of: %s", info->name, value,
                        info->values);
       }

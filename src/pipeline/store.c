@@ -167,10 +167,7 @@ nd_status nd_log_close(nd_log *log, nd_error *err) {
 
 void nd_log_abandon(nd_log *log) {
   /* Whole blocks in it stay good: an interrupted run resumes from them. */
-  if (log->writer) {
-    nd_status ignored = nd_writer_close(log->writer, false, NULL);
-    (void)ignored;
-  }
+  nd_writer_leave(log->writer);
   log->writer = NULL;
 }
 
@@ -215,7 +212,8 @@ nd_status nd_store_seal(nd_store *s, uint32_t tasks, const uint64_t *task_begin,
   order_blocks(s);
   uint64_t documents = 0;
   uint32_t task = 0, part = 0;
-  for (size_t i = 0; i < s->block_n; i++) {
+  size_t i = 0;
+  for (; i < s->block_n; i++) {
     nd_block_ref *b = &s->blocks[i];
     if (b->head.task != task || b->head.part != part) break;
     b->first = (uint32_t)documents;
@@ -226,7 +224,7 @@ nd_status nd_store_seal(nd_store *s, uint32_t tasks, const uint64_t *task_begin,
       part = 0;
     }
   }
-  if (task != tasks || part != 0) {
+  if (i != s->block_n || task != tasks || part != 0) {
     return nd_fail(err, ND_ERR_STATE,
                    "the work directory %s is incomplete at part %u of task %u of %u: run every "
                    "--shard first, or run without --shard",

@@ -6,12 +6,14 @@
 
 #include "pipeline/sign.h"
 
-enum { OPEN_FILES = 16 };
+enum { OPEN_FILES = 16, NEAR = 1 << 15, WINDOW = 1 << 17 };
 
 struct nd_texts {
   nd_text_source source;
   nd_signer *signer;
-  nd_buf raw;
+  nd_buf raw; /* bytes of a file: one document, or a window when reading on and on */
+  uint32_t raw_file;
+  uint64_t raw_at;
   struct {
     int fd;
     uint32_t file;
@@ -53,16 +55,36 @@ static nd_status open_file(int *fd, nd_texts *t, uint32_t file, nd_error *err) {
   return ND_OK;
 }
 
+/* Bytes of a file.  Documents are often asked for in the file's order: then a
+ * larger piece is read at once. */
+static nd_status read_raw(nd_str *out, nd_texts *t, int fd, uint32_t file, uint64_t at, size_t n,
+                          nd_error *err) {
+  const nd_input_file *f = &t->source.walk->files[file];
+  uint64_t end = t->raw_at + t->raw.n;
+  bool same = t->raw.n && t->raw_file == file && at >= t->raw_at;
+  if (!same || at + n > end) {
+    size_t size = n;
+    if (same && at < end + NEAR && size < WINDOW) size = WINDOW;
+    if (size > f->size - at) size = f->size > at + n ? (size_t)(f->size - at) : n;
+    t->raw.n = 0;
+    ND_TRY(nd_buf_reserve(&t->raw, size, err));
+    ND_TRY(nd_io_pread_full(fd, t->raw.p, size, at, f->path, err));
+    t->raw.n = size;
+    t->raw_file = file;
+    t->raw_at = at;
+  }
+  *out = (nd_str){t->raw.p + (at - t->raw_at), n};
+  return ND_OK;
+}
+
 static nd_status read_again(nd_buf *out, nd_texts *t, const nd_block_ref *b, nd_span span,
                             nd_error *err) {
   const nd_task *task = nd_feed_task(t->source.feed, b->head.task);
   const char *path = t->source.walk->files[task->file].path;
   int fd;
   ND_TRY(open_file(&fd, t, task->file, err));
-  t->raw.n = 0;
-  ND_TRY(nd_buf_reserve(&t->raw, span.n, err));
-  ND_TRY(nd_io_pread_full(fd, t->raw.p, span.n, task->begin + span.begin, path, err));
-  nd_str raw = {t->raw.p, span.n};
+  nd_str raw;
+  ND_TRY(read_raw(&raw, t, fd, task->file, task->begin + span.begin, span.n, err));
   if (raw.n && raw.p[raw.n - 1] == '\n') raw.n--;
   if (raw.n && raw.p[raw.n - 1] == '\r') raw.n--;
   nd_read read;

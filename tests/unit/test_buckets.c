@@ -92,8 +92,10 @@ static void groups_are_whole_and_in_order(void **state) {
         }
         assert_int_equal(at, n);
         for (size_t i = 0; i < n; i++) {
-          if (i && out[i].key == out[i - 1].key) assert_true(out[i].value > out[i - 1].value);
-          else groups++;
+          if (i && out[i].key == out[i - 1].key)
+            assert_true(out[i].value > out[i - 1].value);
+          else
+            groups++;
         }
         qsort(items, n, sizeof *items, by_item);
         qsort(out, n, sizeof *out, by_item);

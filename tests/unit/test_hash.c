@@ -157,11 +157,13 @@ static void generator_is_uniform(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(fold_is_the_folded_product), cmocka_unit_test(mix_is_a_bijection),
-      cmocka_unit_test(load_is_little_endian),      cmocka_unit_test(masks_keep_n_bytes),
-      cmocka_unit_test(bytes_after_the_end_do_not_count),
-      cmocka_unit_test(short_words_do_not_collide), cmocka_unit_test(bits_are_spread),
-      cmocka_unit_test(generator_is_uniform)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(fold_is_the_folded_product),
+                                     cmocka_unit_test(mix_is_a_bijection),
+                                     cmocka_unit_test(load_is_little_endian),
+                                     cmocka_unit_test(masks_keep_n_bytes),
+                                     cmocka_unit_test(bytes_after_the_end_do_not_count),
+                                     cmocka_unit_test(short_words_do_not_collide),
+                                     cmocka_unit_test(bits_are_spread),
+                                     cmocka_unit_test(generator_is_uniform)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -235,13 +235,12 @@ static void limits_and_faults(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(estimate_is_unbiased),
-      cmocka_unit_test(any_length_is_unbiased),
-      cmocka_unit_test(a_set_has_one_sketch),
-      cmocka_unit_test(sketches_merge),
-      cmocka_unit_test(repetitive_texts_are_fast),
-      cmocka_unit_test(nothing_resembles_nothing),
-      cmocka_unit_test_teardown(limits_and_faults, clear_hooks)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(estimate_is_unbiased),
+                                     cmocka_unit_test(any_length_is_unbiased),
+                                     cmocka_unit_test(a_set_has_one_sketch),
+                                     cmocka_unit_test(sketches_merge),
+                                     cmocka_unit_test(repetitive_texts_are_fast),
+                                     cmocka_unit_test(nothing_resembles_nothing),
+                                     cmocka_unit_test_teardown(limits_and_faults, clear_hooks)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,8 +40,8 @@ static uint64_t draw_key(int shape, size_t i) {
   switch (shape) {
     case 0: return x;
     case 1: return x & 3;
-    case 2: return x << 33;            /* low digits all equal */
-    case 3: return (x & 7) << 61;      /* only the top bits */
+    case 2: return x << 33;       /* low digits all equal */
+    case 3: return (x & 7) << 61; /* only the top bits */
     case 4: return UINT64_MAX - (x & 1);
     case 5: return i;                  /* sorted */
     case 6: return UINT64_MAX - i;     /* backwards */
@@ -104,8 +104,10 @@ static void groups_items(void **state) {
       assert_memory_equal(a, again, n * sizeof *a);
       size_t groups = n ? 1 : 0, distinct = n ? 1 : 0;
       for (size_t i = 1; i < n; i++) {
-        if (a[i].key == a[i - 1].key) assert_true(a[i].value > a[i - 1].value);
-        else groups++;
+        if (a[i].key == a[i - 1].key)
+          assert_true(a[i].value > a[i - 1].value);
+        else
+          groups++;
       }
       qsort(naive, n, sizeof *naive, by_item);
       for (size_t i = 1; i < n; i++) distinct += naive[i].key != naive[i - 1].key;

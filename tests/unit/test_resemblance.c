@@ -100,7 +100,8 @@ static nd_overlap overlap_naively(set a, set b) {
 
 /* ---- texts ---- */
 
-static const char *const letters[] = {"a", "b", "\xc3\xa9", "c", "\xe4\xb8\xad", "\xf0\x9d\x94\xb8"};
+static const char *const letters[] = {
+    "a", "b", "\xc3\xa9", "c", "\xe4\xb8\xad", "\xf0\x9d\x94\xb8"};
 
 static void draw_token(nd_buf *b, int alphabet, int longest) {
   if (b->n) ok(nd_buf_append(b, " ", 1, &err));
@@ -186,10 +187,10 @@ static void check_kind(nd_shingle_spec spec, int rounds) {
 static void agrees_with_sets_of_strings(void **state) {
   (void)state;
   const nd_shingle_spec specs[] = {
-      {ND_SHINGLE_WORDS, 1},  {ND_SHINGLE_WORDS, 2},   {ND_SHINGLE_WORDS, 3},
-      {ND_SHINGLE_WORDS, 5},  {ND_SHINGLE_WORDS, 20},  {ND_SHINGLE_CHARS, 1},
-      {ND_SHINGLE_CHARS, 2},  {ND_SHINGLE_CHARS, 5},   {ND_SHINGLE_CHARS, 9},
-      {ND_SHINGLE_CHARS, 40}, {ND_SHINGLE_ALIGNED, 1}, {ND_SHINGLE_ALIGNED, 2},
+      {ND_SHINGLE_WORDS, 1},   {ND_SHINGLE_WORDS, 2},   {ND_SHINGLE_WORDS, 3},
+      {ND_SHINGLE_WORDS, 5},   {ND_SHINGLE_WORDS, 20},  {ND_SHINGLE_CHARS, 1},
+      {ND_SHINGLE_CHARS, 2},   {ND_SHINGLE_CHARS, 5},   {ND_SHINGLE_CHARS, 9},
+      {ND_SHINGLE_CHARS, 40},  {ND_SHINGLE_ALIGNED, 1}, {ND_SHINGLE_ALIGNED, 2},
       {ND_SHINGLE_ALIGNED, 4}, {ND_SHINGLE_ALIGNED, 8}, {ND_SHINGLE_ALIGNED, 64}};
   for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) check_kind(specs[i], 24);
 }
@@ -321,10 +322,11 @@ static void memory_faults(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(examples), cmocka_unit_test(agrees_with_sets_of_strings),
-      cmocka_unit_test(thresholds_are_exact), cmocka_unit_test(many_comparisons),
-      cmocka_unit_test(fingerprints_may_collide),
-      cmocka_unit_test_teardown(memory_faults, clear_hooks)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(examples),
+                                     cmocka_unit_test(agrees_with_sets_of_strings),
+                                     cmocka_unit_test(thresholds_are_exact),
+                                     cmocka_unit_test(many_comparisons),
+                                     cmocka_unit_test(fingerprints_may_collide),
+                                     cmocka_unit_test_teardown(memory_faults, clear_hooks)};
   return cmocka_run_group_tests(tests, setup, NULL);
 }

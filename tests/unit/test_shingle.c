@@ -78,8 +78,8 @@ static size_t cut_naively(place *out, const nd_tokens *t, nd_shingle_spec spec) 
 
 /* ---- texts ---- */
 
-static const char *const letters[] = {"a", "b", "c", "\xc3\xa9", "\xe4\xb8\xad",
-                                      "\xf0\x9d\x94\xb8", "0"};
+static const char *const letters[] = {"a", "b", "c", "\xc3\xa9", "\xe4\xb8\xad", "\xf0\x9d\x94\xb8",
+                                      "0"};
 
 static void draw_text(nd_tokens *t, size_t tokens, int alphabet, int longest) {
   nd_buf b = {0};
@@ -122,12 +122,13 @@ static void check_one_to_one(entry *list, size_t n) {
   size_t strings = n != 0, fingerprints = n != 0;
   qsort(list, n, sizeof *list, by_bytes);
   for (size_t i = 1; i < n; i++) {
-    if (by_bytes(&list[i - 1], &list[i]) != 0) strings++;
-    else assert_int_equal(list[i - 1].fingerprint, list[i].fingerprint);
+    if (by_bytes(&list[i - 1], &list[i]) != 0)
+      strings++;
+    else
+      assert_int_equal(list[i - 1].fingerprint, list[i].fingerprint);
   }
   qsort(list, n, sizeof *list, by_fingerprint);
-  for (size_t i = 1; i < n; i++)
-    fingerprints += list[i - 1].fingerprint != list[i].fingerprint;
+  for (size_t i = 1; i < n; i++) fingerprints += list[i - 1].fingerprint != list[i].fingerprint;
   assert_int_equal(strings, fingerprints);
 }
 
@@ -211,7 +212,7 @@ static void examples(void **state) {
   expect_counts("x x x x x x x x", "words:5", 4, 1);
   expect_counts("abc", "chars:9", 1, 1);
   expect_counts("abcde", "chars:2", 4, 4);
-  expect_counts("ab ab ab", "chars:3", 6, 3); /* "ab ", "b a", " ab" */
+  expect_counts("ab ab ab", "chars:3", 6, 3);      /* "ab ", "b a", " ab" */
   expect_counts("abc defg hi", "aligned:4", 2, 2); /* "abc ", "defg"; hi is too short */
   expect_counts("ab ab ab ab", "aligned:5", 3, 1);
   expect_counts("ab ab", "aligned:64", 1, 1);
@@ -246,9 +247,19 @@ static void names_are_parsed(void **state) {
   assert_true(s.kind == ND_SHINGLE_CHARS && s.size == 1000);
   ok(nd_shingle_parse(&s, "aligned:64", &err));
   assert_true(s.kind == ND_SHINGLE_ALIGNED && s.size == 64);
-  const char *wrong[] = {"",        "words",     "words:",   "words:0",   "words:-1",
-                         "words:5x", "words: 5", "words:1001", "chars:5 ", "Words:5",
-                         "aligned:99999999999999999999", "rabin:5", "words:+5"};
+  const char *wrong[] = {"",
+                         "words",
+                         "words:",
+                         "words:0",
+                         "words:-1",
+                         "words:5x",
+                         "words: 5",
+                         "words:1001",
+                         "chars:5 ",
+                         "Words:5",
+                         "aligned:99999999999999999999",
+                         "rabin:5",
+                         "words:+5"};
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     assert_int_equal(nd_shingle_parse(&s, wrong[i], &err), ND_ERR_USAGE);
     assert_non_null(strstr(err.message, "words:K"));

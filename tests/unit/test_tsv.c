@@ -108,8 +108,8 @@ static void refused_memory(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(escapes), cmocka_unit_test(escapes_can_be_undone), cmocka_unit_test(ratios),
-      cmocka_unit_test(refused_memory)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(escapes),
+                                     cmocka_unit_test(escapes_can_be_undone),
+                                     cmocka_unit_test(ratios), cmocka_unit_test(refused_memory)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
