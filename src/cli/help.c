@@ -95,6 +95,7 @@ void cli_help(FILE *to, const cli_command *command) {
     help_option(to, "--whole", "show all tokens of every document", width);
   help_table(to, command, width);
   fprintf(to, "\nExamples:\n%s", command->examples);
-  fprintf(to,
-          "\nExit status: 0 done; 1 failed; 2 wrong usage; 3 done, but records were rejected.\n");
+  fputc('\n', to);
+  wrap(to, "Exit status: 0 done; 1 failed; 2 wrong usage; 3 done, but records were rejected.", 0, 0,
+       width);
 }

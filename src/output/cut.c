@@ -54,7 +54,8 @@ struct nd_cutter {
   nd_packer *out;
 };
 
-nd_status nd_cutter_open(nd_cutter **out, const char *in, const char *to, nd_error *err) {
+nd_status nd_cutter_open(nd_cutter **out, const char *in, const char *to, unsigned threads,
+                         nd_error *err) {
   nd_cutter *c = nd_calloc(1, sizeof *c);
   if (!c) return nd_fail_memory(err, sizeof *c);
   nd_status status = nd_stream_open(&c->in, in, err);
@@ -63,6 +64,7 @@ nd_status nd_cutter_open(nd_cutter **out, const char *in, const char *to, nd_err
     nd_cutter_abandon(c);
     return status;
   }
+  nd_packer_threads(c->out, threads);
   *out = c;
   return ND_OK;
 }

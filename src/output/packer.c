@@ -1,14 +1,13 @@
-/* Packing on top of the file writer: one output block that zlib or zstd fills
- * and the writer takes. */
+/* Packing on top of the file writer: zstd through one output block, gzip through
+ * a team of threads. */
 #include "output/packer.h"
 
-#include <zlib.h>
 #include <zstd.h>
 
 #include "base/io.h"
+#include "output/gzip_team.h"
 
-enum { BLOCK = 1 << 17, GZIP_LEVEL = 6, ZSTD_LEVEL = 3, GZIP_MEMORY_LEVEL = 8 };
-enum { GZIP_WINDOW = 15 + 16 /* zlib's way to ask for a gzip wrapper */, GZIP_OS_UNKNOWN = 255 };
+enum { BLOCK = 1 << 17, ZSTD_LEVEL = 3 };
 
 struct nd_packer {
   nd_packing packing;
@@ -17,39 +16,16 @@ struct nd_packer {
   uint64_t offset; /* bytes put */
   bool open;       /* a member has begun */
   bool any;        /* a member was ended */
-  bool has_z;
-  z_stream z;
-  gz_header head; /* zlib keeps a pointer to it */
+  nd_gzip_team *team;
   ZSTD_CCtx *c;
   nd_error failed; /* status ND_OK: none */
 };
 
-static void *zlib_alloc(void *opaque, unsigned items, unsigned size) {
-  (void)opaque;
-  return nd_malloc((size_t)items * size);
-}
-
-static void zlib_free(void *opaque, void *p) {
-  (void)opaque;
-  nd_free(p);
-}
-
 static void free_parts(nd_packer *p) {
-  if (p->has_z) deflateEnd(&p->z);
+  nd_gzip_team_free(p->team);
   ZSTD_freeCCtx(p->c);
   nd_free(p->block);
   nd_free(p);
-}
-
-static nd_status init_gzip(nd_packer *p, nd_error *err) {
-  p->z = (z_stream){.zalloc = zlib_alloc, .zfree = zlib_free};
-  int r = deflateInit2(&p->z, GZIP_LEVEL, Z_DEFLATED, GZIP_WINDOW, GZIP_MEMORY_LEVEL,
-                       Z_DEFAULT_STRATEGY);
-  if (r != Z_OK) return nd_fail_memory(err, 1 << 18);
-  p->has_z = true;
-  p->head.os = GZIP_OS_UNKNOWN;
-  deflateSetHeader(&p->z, &p->head);
-  return ND_OK;
 }
 
 static nd_status init_zstd(nd_packer *p, nd_error *err) {
@@ -69,22 +45,32 @@ nd_status nd_packer_open(nd_packer **out, const char *path, nd_packing packing, 
   if (!p) return nd_fail_memory(err, sizeof *p);
   p->packing = packing;
   nd_status status;
-  if (packing != ND_PACKING_NONE) {
+  if (packing == ND_PACKING_ZSTD) {
     p->block = nd_malloc(BLOCK);
     if (!p->block) {
       status = nd_fail_memory(err, BLOCK);
       goto fail;
     }
   }
-  if (packing == ND_PACKING_GZIP) ND_TRY_GOTO(init_gzip(p, err), fail);
   if (packing == ND_PACKING_ZSTD) ND_TRY_GOTO(init_zstd(p, err), fail);
   /* The file last: nothing is made or emptied when the rest cannot be had. */
   ND_TRY_GOTO(nd_writer_open(&p->writer, path, err), fail);
+  if (packing == ND_PACKING_GZIP) {
+    status = nd_gzip_team_new(&p->team, p->writer, err);
+    if (status != ND_OK) {
+      nd_writer_abandon(p->writer);
+      goto fail;
+    }
+  }
   *out = p;
   return ND_OK;
 fail:
   free_parts(p);
   return status;
+}
+
+void nd_packer_threads(nd_packer *p, unsigned threads) {
+  if (p->team) nd_gzip_team_threads(p->team, threads);
 }
 
 static nd_status remember(nd_packer *p, nd_status status, const nd_error *why, nd_error *err) {
@@ -99,31 +85,6 @@ static nd_status check(const nd_packer *p, nd_error *err) {
   if (p->failed.status == ND_OK) return ND_OK;
   if (err) *err = p->failed;
   return p->failed.status;
-}
-
-static nd_status run_gzip(nd_packer *p, const char *bytes, size_t n, bool finish, nd_error *err) {
-  for (;;) {
-    size_t part = n < ((size_t)1 << 30) ? n : (size_t)1 << 30;
-    bool last = finish && part == n;
-    p->z.next_in = (z_const Bytef *)(uintptr_t)bytes;
-    p->z.avail_in = (unsigned)part;
-    int r;
-    do {
-      p->z.next_out = (Bytef *)p->block;
-      p->z.avail_out = BLOCK;
-      r = deflate(&p->z, last ? Z_FINISH : Z_NO_FLUSH);
-      if (r == Z_STREAM_ERROR) return nd_fail(err, ND_ERR_IO, "the gzip packer failed");
-      ND_TRY(nd_writer_put(p->writer, p->block, BLOCK - p->z.avail_out, err));
-    } while (p->z.avail_out == 0);
-    bytes += part;
-    n -= part;
-    if (n == 0) break;
-  }
-  if (finish) {
-    deflateReset(&p->z);
-    deflateSetHeader(&p->z, &p->head);
-  }
-  return ND_OK;
 }
 
 static nd_status run_zstd(nd_packer *p, const char *bytes, size_t n, bool finish, nd_error *err) {
@@ -142,7 +103,9 @@ static nd_status run_zstd(nd_packer *p, const char *bytes, size_t n, bool finish
 
 static nd_status run(nd_packer *p, const char *bytes, size_t n, bool finish, nd_error *err) {
   switch (p->packing) {
-    case ND_PACKING_GZIP: return run_gzip(p, bytes, n, finish, err);
+    case ND_PACKING_GZIP:
+      return finish ? nd_gzip_team_member_end(p->team, err)
+                    : nd_gzip_team_put(p->team, bytes, n, err);
     case ND_PACKING_ZSTD: return run_zstd(p, bytes, n, finish, err);
     default: return nd_writer_put(p->writer, bytes, n, err);
   }
@@ -202,6 +165,7 @@ nd_status nd_packer_close(nd_packer *p, bool sync, nd_error *err) {
   if (status == ND_OK && p->packing != ND_PACKING_NONE && (p->open || !p->any)) {
     status = end_member(p, err);
   }
+  if (status == ND_OK && p->team) status = nd_gzip_team_finish(p->team, err);
   if (status == ND_OK) {
     status = nd_writer_close(p->writer, sync, err);
   } else {

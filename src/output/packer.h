@@ -11,9 +11,13 @@
 
 typedef struct nd_packer nd_packer;
 
-/* Makes or empties the file.  gzip packs at level 6, zstd at level 3 with a checksum. */
+/* Makes or empties the file.  gzip packs at level 4, 256 KiB at most to a
+ * member (see gzip_team.h), zstd at level 3 with a checksum. */
 nd_status nd_packer_open(nd_packer **out, const char *path, nd_packing packing,
                          nd_error *err) ND_MUST_CHECK;
+
+/* gzip may use several threads (1 at first); the bytes stay the same. */
+void nd_packer_threads(nd_packer *p, unsigned threads);
 
 nd_status nd_packer_put(nd_packer *p, const void *bytes, size_t n, nd_error *err) ND_MUST_CHECK;
 

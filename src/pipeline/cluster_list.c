@@ -130,7 +130,10 @@ static nd_status read_lines(lister *l, nd_stream *s, nd_error *err) {
     const char *last = memrchr(seen.p, '\n', seen.n);
     if (!last && seen.n >= want) {
       want *= 2;
-      if (want > LONGEST_LINE) return bad_line(l, "is longer than 64 MiB", err);
+      if (want > LONGEST_LINE) {
+        l->line++;
+        return bad_line(l, "is longer than 64 MiB", err);
+      }
       continue;
     }
     size_t whole = last ? (size_t)(last - seen.p) + 1 : seen.n;

@@ -207,10 +207,11 @@ nd_status nd_job_match(nd_job_run *j, const char *work, nd_error *err) {
   s->repeated_ids = j->found.repeated_ids;
   if (j->found.repeated_id_n) {
     nd_buf id = {0};
-    ND_TRY(nd_ids_append(&id, j->ids, j->found.repeated_id[0], err));
+    nd_status status = nd_ids_append(&id, j->ids, j->found.repeated_id[0], err);
     size_t n = id.n < sizeof s->repeated_id - 1 ? id.n : sizeof s->repeated_id - 1;
-    memcpy(s->repeated_id, id.p, n);
+    if (status == ND_OK) memcpy(s->repeated_id, id.p, n);
     nd_buf_clear(&id);
+    ND_TRY(status);
   }
   const nd_bucket_stats *b = &j->found.buckets;
   s->buckets = b->buckets;

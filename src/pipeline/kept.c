@@ -3,15 +3,19 @@
  * A plain file is cut into regions, one per block: from the block's first
  * record to the next block's.  What a block drops lies in its region, so the
  * sizes tell every region's place in the output, and threads copy them side by
- * side.  A packed file is copied from front to back, files side by side. */
+ * side.  A packed file is copied from front to back: small ones side by side,
+ * large ones one after another with their packing shared out. */
 #include "pipeline/kept.h"
 
 #include <fcntl.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/threads.h"
 #include "output/cut.h"
 #include "pipeline/workdir.h"
+
+enum { LARGE_PACKED = 4 << 20 };
 
 typedef struct region {
   size_t block;
@@ -30,39 +34,66 @@ typedef struct keeper {
   size_t n, cap;
   size_t *first; /* per file: its first region; files + 1 of them */
   bool *packed;  /* per file */
+  bool *read;    /* per file: a document of it was read */
   char **paths;  /* per file: where its kept part goes */
   struct member {
-    nd_cut *cuts;
-    size_t cut_n, cut_cap;
+    size_t block;     /* + 1: whose cuts are here */
+    nd_cut *all;      /* by file and place */
+    uint32_t *owner;  /* the file of each */
+    size_t all_n, all_cap, owner_cap;
+    const nd_cut *cuts; /* those of the wanted file */
+    size_t cut_n;
     uint32_t *files;
     uint64_t *columns;
     size_t column_cap, file_cap;
     nd_buf rejects, starts;
-    uint32_t file; /* the one whose cuts are wanted */
   } *members;
 } keeper;
 
-static nd_status add_cut(struct member *m, uint64_t offset, uint64_t length, nd_error *err) {
-  ND_TRY(nd_array_grow(&m->cuts, &m->cut_cap, m->cut_n + 1, sizeof *m->cuts, err));
-  size_t i = m->cut_n++;
-  for (; i && m->cuts[i - 1].offset > offset; i--) m->cuts[i] = m->cuts[i - 1];
-  m->cuts[i] = (nd_cut){offset, length};
+static nd_status add_cut(struct member *m, uint32_t file, uint64_t offset, uint64_t length,
+                         nd_error *err) {
+  ND_TRY(nd_array_grow(&m->all, &m->all_cap, m->all_n + 1, sizeof *m->all, err));
+  ND_TRY(nd_array_grow(&m->owner, &m->owner_cap, m->all_n + 1, sizeof *m->owner, err));
+  m->all[m->all_n] = (nd_cut){offset, length};
+  m->owner[m->all_n++] = file;
   return ND_OK;
 }
 
 static nd_status add_reject(void *context, const nd_reject *r, nd_error *err) {
-  struct member *m = context;
-  return r->file == m->file ? add_cut(m, r->offset, r->length, err) : ND_OK;
+  return add_cut(context, r->file, r->offset, r->length, err);
 }
 
-/* The parts of `file` that one block drops, rising. */
-static nd_status load_cuts(const keeper *k, struct member *m, size_t block, uint32_t file,
-                           nd_error *err) {
+static bool comes_before(const struct member *m, size_t i, size_t j) {
+  if (m->owner[i] != m->owner[j]) return m->owner[i] < m->owner[j];
+  return m->all[i].offset < m->all[j].offset;
+}
+
+/* Dropped documents [0, middle) and rejects [middle, n) are in order each:
+ * merges them. */
+static nd_status merge_cuts(struct member *m, size_t middle, nd_error *err) {
+  size_t n = m->all_n;
+  if (middle == 0 || middle == n) return ND_OK;
+  /* The merged list goes behind the two, then to the front. */
+  ND_TRY(nd_array_grow(&m->all, &m->all_cap, 2 * n, sizeof *m->all, err));
+  ND_TRY(nd_array_grow(&m->owner, &m->owner_cap, 2 * n, sizeof *m->owner, err));
+  size_t i = 0, j = middle;
+  for (size_t to = n; to < 2 * n; to++) {
+    size_t from = j == n || (i < middle && comes_before(m, i, j)) ? i++ : j++;
+    m->all[to] = m->all[from];
+    m->owner[to] = m->owner[from];
+  }
+  memcpy(m->all, m->all + n, n * sizeof *m->all);
+  memcpy(m->owner, m->owner + n, n * sizeof *m->owner);
+  return ND_OK;
+}
+
+/* Everything that one block drops. */
+static nd_status load_block(const keeper *k, struct member *m, size_t block, nd_error *err) {
   const nd_store *s = &k->job->store;
   const nd_block_ref *b = &s->blocks[block];
   size_t n = b->head.docs;
-  m->cut_n = 0;
-  m->file = file;
+  m->block = 0;
+  m->all_n = 0;
   ND_TRY(nd_array_grow(&m->columns, &m->column_cap, 2 * n, sizeof *m->columns, err));
   ND_TRY(nd_array_grow(&m->files, &m->file_cap, n, sizeof *m->files, err));
   bool any = false;
@@ -72,11 +103,35 @@ static nd_status load_cuts(const keeper *k, struct member *m, size_t block, uint
     ND_TRY(nd_store_column(s, block, ND_COL_LENGTH, 8, m->columns + n, err));
     ND_TRY(nd_store_column(s, block, ND_COL_FILE, 4, m->files, err));
     for (size_t i = 0; i < n; i++) {
-      if (k->centre[b->first + i] == b->first + i || m->files[i] != file) continue;
-      ND_TRY(add_cut(m, m->columns[i], m->columns[n + i], err));
+      if (k->centre[b->first + i] != b->first + i)
+        ND_TRY(add_cut(m, m->files[i], m->columns[i], m->columns[n + i], err));
     }
   }
-  return nd_job_block_rejects(k->job, block, &m->rejects, add_reject, m, err);
+  size_t middle = m->all_n;
+  ND_TRY(nd_job_block_rejects(k->job, block, &m->rejects, add_reject, m, err));
+  ND_TRY(merge_cuts(m, middle, err));
+  m->block = block + 1;
+  return ND_OK;
+}
+
+static size_t first_of(const struct member *m, uint32_t file) {
+  size_t low = 0, high = m->all_n;
+  while (low < high) {
+    size_t middle = (low + high) / 2;
+    if (m->owner[middle] < file) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/* The parts of `file` that one block drops, rising: m->cuts. */
+static nd_status load_cuts(const keeper *k, struct member *m, size_t block, uint32_t file,
+                           nd_error *err) {
+  if (m->block != block + 1) ND_TRY(load_block(k, m, block, err));
+  size_t begin = first_of(m, file);
+  m->cuts = m->all + begin;
+  m->cut_n = first_of(m, file + 1) - begin;
+  return ND_OK;
 }
 
 static nd_status add_region(keeper *k, region r, nd_error *err) {
@@ -123,7 +178,10 @@ static nd_status block_regions(keeper *k, size_t block, earliest *e, nd_error *e
   ND_TRY(nd_store_column(s, block, ND_COL_OFFSET, 8, m->columns, err));
   ND_TRY(nd_store_column(s, block, ND_COL_LENGTH, 8, m->columns + n, err));
   ND_TRY(nd_store_column(s, block, ND_COL_FILE, 4, m->files, err));
-  for (size_t i = 0; i < n; i++) note_record(e, m->files[i], m->columns[i], m->columns[n + i]);
+  for (size_t i = 0; i < n; i++) {
+    note_record(e, m->files[i], m->columns[i], m->columns[n + i]);
+    k->read[m->files[i]] = true;
+  }
   ND_TRY(nd_job_block_rejects(k->job, block, &m->rejects, note_reject, e, err));
   for (uint32_t i = 0; i < e->files; i++) {
     if (e->begin[i] == UINT64_MAX) continue;
@@ -226,14 +284,15 @@ static nd_status copy_whole(const nd_input_file *file, const char *path, nd_erro
   return status;
 }
 
-static nd_status copy_packed(const keeper *k, struct member *m, uint32_t f, nd_error *err) {
+static nd_status copy_packed(const keeper *k, struct member *m, uint32_t f, unsigned threads,
+                             nd_error *err) {
   const nd_input_file *file = &k->job->walk.files[f];
   if (!k->paths[f]) return ND_OK;
   bool cut = false;
   for (size_t i = k->first[f]; i < k->first[f + 1]; i++) cut |= k->regions[i].cut;
   if (!cut) return copy_whole(file, k->paths[f], err);
   nd_cutter *c;
-  ND_TRY(nd_cutter_open(&c, file->real, k->paths[f], err));
+  ND_TRY(nd_cutter_open(&c, file->real, k->paths[f], threads, err));
   nd_status status = ND_OK;
   for (size_t i = k->first[f]; i < k->first[f + 1] && status == ND_OK; i++) {
     size_t block = k->regions[i].block;
@@ -252,13 +311,18 @@ static nd_status copy_packed(const keeper *k, struct member *m, uint32_t f, nd_e
   return bytes ? ND_OK : nd_io_unlink(k->paths[f], err);
 }
 
-/* A job is a region of a plain file, or (its first region) a packed file. */
+static bool is_large(const keeper *k, uint32_t f) {
+  return k->job->walk.files[f].size > LARGE_PACKED;
+}
+
+/* A job is a region of a plain file, or (its first region) a small packed file. */
 static nd_status copy_job(void *context, unsigned member, uint64_t job, nd_error *err) {
   keeper *k = context;
   const region *r = &k->regions[job];
   struct member *m = &k->members[member];
   if (!k->packed[r->file]) return copy_region(k, m, r, err);
-  return job == k->first[r->file] ? copy_packed(k, m, r->file, err) : ND_OK;
+  if (job != k->first[r->file] || is_large(k, r->file)) return ND_OK;
+  return copy_packed(k, m, r->file, 1, err);
 }
 
 /* Makes the file (with its folders) and reserves its place on the disk. */
@@ -296,9 +360,11 @@ static nd_status place_file(keeper *k, uint32_t f, nd_error *err) {
     ND_TRY(make_file(k, f, 0, err));
     return file->size ? copy_whole(file, k->paths[f], err) : ND_OK;
   }
-  if (nd_stream_open(&s, file->real, NULL) == ND_OK)
-    k->packed[f] = nd_stream_packing(s) != ND_PACKING_NONE;
+  nd_status status = nd_stream_open(&s, file->real, err);
+  if (status == ND_OK) k->packed[f] = nd_stream_packing(s) != ND_PACKING_NONE;
   nd_stream_close(s);
+  /* What could not be read at all was rejected, and has nothing to keep. */
+  if (status == ND_ERR_MEMORY || (status != ND_OK && k->read[f])) return status;
   if (k->packed[f]) return make_file(k, f, 0, err);
   /* A file that was one document and went leaves nothing behind. */
   if (cut && dropped >= k->regions[end - 1].end) return ND_OK;
@@ -315,7 +381,12 @@ static nd_status write_all(keeper *k, nd_error *err) {
   ND_TRY(make_regions(k, err));
   ND_TRY(nd_threads_run(j->settings.threads, k->n, measure_region, k, err));
   for (uint32_t f = 0; f < j->walk.n; f++) ND_TRY(place_file(k, f, err));
-  return nd_threads_run(j->settings.threads, k->n, copy_job, k, err);
+  ND_TRY(nd_threads_run(j->settings.threads, k->n, copy_job, k, err));
+  for (uint32_t f = 0; f < j->walk.n; f++) {
+    if (!k->packed[f] || !is_large(k, f)) continue;
+    ND_TRY(copy_packed(k, &k->members[0], f, j->settings.threads, err));
+  }
+  return ND_OK;
 }
 
 nd_status nd_kept_write(nd_job_run *j, const uint32_t *centre, const char *dir, nd_error *err) {
@@ -323,14 +394,16 @@ nd_status nd_kept_write(nd_job_run *j, const uint32_t *centre, const char *dir, 
   unsigned threads = j->settings.threads;
   k.first = nd_calloc(j->walk.n + 1, sizeof *k.first);
   k.packed = nd_calloc(j->walk.n, sizeof *k.packed);
+  k.read = nd_calloc(j->walk.n, sizeof *k.read);
   k.paths = nd_calloc(j->walk.n, sizeof *k.paths);
   k.members = nd_calloc(threads, sizeof *k.members);
   nd_status status = nd_io_mkdirs(dir, err);
-  if (!k.first || !k.packed || !k.paths || !k.members)
+  if (!k.first || !k.packed || !k.read || !k.paths || !k.members)
     status = nd_fail_memory(err, j->walk.n * sizeof *k.first);
   if (status == ND_OK) status = write_all(&k, err);
   for (unsigned i = 0; k.members && i < threads; i++) {
-    nd_free(k.members[i].cuts);
+    nd_free(k.members[i].all);
+    nd_free(k.members[i].owner);
     nd_free(k.members[i].files);
     nd_free(k.members[i].columns);
     nd_buf_clear(&k.members[i].rejects);
@@ -341,6 +414,7 @@ nd_status nd_kept_write(nd_job_run *j, const uint32_t *centre, const char *dir, 
   nd_free(k.regions);
   nd_free(k.first);
   nd_free(k.packed);
+  nd_free(k.read);
   nd_free(k.paths);
   return status;
 }

@@ -124,25 +124,21 @@ static void more_than_announced_is_refused(void **state) {
 /* ---- pairs ---- */
 
 typedef struct list {
-  uint64_t *pair;
+  nd_item *pair;
   size_t n, cap;
 } list;
 
-static void push(list *l, uint64_t a, uint64_t b) {
+static void push(list *l, uint64_t a, uint64_t b, uint64_t kind) {
   if (l->n == l->cap) l->pair = realloc(l->pair, (l->cap = l->cap * 2 + 64) * sizeof *l->pair);
-  l->pair[l->n++] = a << 32 | b;
+  l->pair[l->n++] = (nd_item){a << 32 | b, kind};
 }
 
-static int by_u64(const void *x, const void *y) {
-  uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
-  return a < b ? -1 : a > b;
-}
-
+/* Each pair once; one that a whole bucket gave is no star edge any more. */
 static void make_set(list *l) {
-  if (l->n) qsort(l->pair, l->n, sizeof *l->pair, by_u64);
+  if (l->n) qsort(l->pair, l->n, sizeof *l->pair, by_item);
   size_t kept = 0;
   for (size_t i = 0; i < l->n; i++)
-    if (kept == 0 || l->pair[kept - 1] != l->pair[i]) l->pair[kept++] = l->pair[i];
+    if (kept == 0 || l->pair[kept - 1].key != l->pair[i].key) l->pair[kept++] = l->pair[i];
   l->n = kept;
 }
 
@@ -163,12 +159,12 @@ static void pair_naively(list *l, nd_bucket_stats *stats, const nd_item *items, 
       stats->hot++;
       stats->hot_documents += size;
       stats->edges += size - 1;
-      for (size_t b = i + 1; b < j; b++) push(l, sorted[i].value, sorted[b].value);
+      for (size_t b = i + 1; b < j; b++) push(l, sorted[i].value, sorted[b].value, ND_PAIR_STAR);
       continue;
     }
     stats->edges += size * (size - 1) / 2;
     for (size_t a = i; a < j; a++)
-      for (size_t b = a + 1; b < j; b++) push(l, sorted[a].value, sorted[b].value);
+      for (size_t b = a + 1; b < j; b++) push(l, sorted[a].value, sorted[b].value, ND_PAIR_FULL);
   }
   free(sorted);
 }
@@ -182,7 +178,8 @@ static void expect_pairs(nd_sorter *pairs, list *want) {
     ok(nd_sorter_next(&got, out, 512, pairs, &err));
     assert_true(at + got <= want->n);
     for (size_t i = 0; i < got; i++) {
-      assert_int_equal(out[i].key, want->pair[at + i]);
+      assert_int_equal(out[i].key, want->pair[at + i].key);
+      assert_int_equal(out[i].value, want->pair[at + i].value);
       assert_true(out[i].key >> 32 < (uint32_t)out[i].key);
     }
     at += got;

@@ -195,6 +195,48 @@ static void agrees_with_sets_of_strings(void **state) {
   for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) check_kind(specs[i], 24);
 }
 
+static nd_buf join(const nd_buf *a, const nd_buf *b, const nd_buf *c) {
+  const nd_buf *parts[] = {a, b, c};
+  nd_buf out = {0};
+  ok(nd_buf_reserve(&out, 1, &err));
+  for (int i = 0; i < 3; i++) {
+    if (parts[i]->n == 0) continue;
+    if (out.n) ok(nd_buf_append(&out, " ", 1, &err));
+    ok(nd_buf_append(&out, parts[i]->p, parts[i]->n, &err));
+  }
+  return out;
+}
+
+/* Texts that begin and end alike, down to the first bytes of the tokens in
+ * between, which also occur in the ends. */
+static void common_ends(void **state) {
+  (void)state;
+  for (int round = 0; round < 12000; round++) {
+    nd_shingle_spec spec = {round % 8 ? ND_SHINGLE_WORDS : ND_SHINGLE_CHARS,
+                            1 + (uint32_t)nd_rng_below(&rng, 6)};
+    int alphabet = 1 + (int)nd_rng_below(&rng, 3), longest = 1 + (int)nd_rng_below(&rng, 3);
+    nd_buf part[6], text[3];
+    for (int i = 0; i < 6; i++)
+      part[i] = draw_text((size_t)nd_rng_below(&rng, i < 2 ? 25 : 6), alphabet, longest);
+    for (int i = 0; i < 3; i++) text[i] = join(&part[0], &part[2 + i], &part[1]);
+    nd_comparer *c = NULL;
+    ok(nd_comparer_new(&c, spec, 1 + (uint64_t)round, &err));
+    for (int i = 0; i < 3; i++) {
+      set a = make_set(nd_buf_str(&text[i]), spec);
+      ok(nd_comparer_left(c, nd_buf_str(&text[i]), &err));
+      for (int j = 0; j < 6; j++) { /* every other one twice: marks are not left behind */
+        set b = make_set(nd_buf_str(&text[j % 3]), spec);
+        expect(c, nd_buf_str(&text[i]), nd_buf_str(&text[j % 3]), a, b);
+        free(b.s);
+      }
+      free(a.s);
+    }
+    nd_comparer_free(c);
+    for (int i = 0; i < 6; i++) nd_buf_clear(&part[i]);
+    for (int i = 0; i < 3; i++) nd_buf_clear(&text[i]);
+  }
+}
+
 static void expect_text(const char *a, const char *b, const char *kind, uint32_t common,
                         uint32_t joint) {
   nd_shingle_spec spec;
@@ -324,6 +366,7 @@ static void memory_faults(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(examples),
                                      cmocka_unit_test(agrees_with_sets_of_strings),
+                                     cmocka_unit_test(common_ends),
                                      cmocka_unit_test(thresholds_are_exact),
                                      cmocka_unit_test(many_comparisons),
                                      cmocka_unit_test(fingerprints_may_collide),

@@ -238,6 +238,28 @@ static void order_and_length_count(void **state) {
   nd_shingles_clear(&s);
 }
 
+/* A range of tokens gives the same shingles as the whole text does there. */
+static void ranges(void **state) {
+  (void)state;
+  nd_shingles all = {0}, part = {0};
+  for (int round = 0; round < 500; round++) {
+    nd_tokens t = {0};
+    draw_text(&t, 1 + (size_t)nd_rng_below(&rng, 40), 7, 3);
+    uint32_t size = 1 + (uint32_t)nd_rng_below(&rng, t.count < 6 ? t.count : 6);
+    ok(make(&all, &t, (nd_shingle_spec){ND_SHINGLE_WORDS, size}, 5, true));
+    size_t first = (size_t)nd_rng_below(&rng, all.n);
+    size_t n = 1 + (size_t)nd_rng_below(&rng, all.n - first);
+    ok(nd_shingle_range(&part, nd_buf_str(&t.text), t.end, first, n + size - 1, size, 5, &err));
+    assert_int_equal(part.n, n);
+    assert_memory_equal(part.fingerprint, all.fingerprint + first, n * sizeof *part.fingerprint);
+    assert_memory_equal(part.begin, all.begin + first, n * sizeof *part.begin);
+    assert_memory_equal(part.end, all.end + first, n * sizeof *part.end);
+    nd_tokens_clear(&t);
+  }
+  nd_shingles_clear(&all);
+  nd_shingles_clear(&part);
+}
+
 static void names_are_parsed(void **state) {
   (void)state;
   nd_shingle_spec s;
@@ -288,9 +310,11 @@ static void memory_faults(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(agrees_with_the_naive_cut), cmocka_unit_test(examples),
-      cmocka_unit_test(order_and_length_count), cmocka_unit_test(names_are_parsed),
-      cmocka_unit_test_teardown(memory_faults, clear_hooks)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(agrees_with_the_naive_cut),
+                                     cmocka_unit_test(examples),
+                                     cmocka_unit_test(order_and_length_count),
+                                     cmocka_unit_test(ranges),
+                                     cmocka_unit_test(names_are_parsed),
+                                     cmocka_unit_test_teardown(memory_faults, clear_hooks)};
   return cmocka_run_group_tests(tests, setup, NULL);
 }

@@ -207,6 +207,25 @@ static void threads_add_together(void **state) {
   }
 }
 
+/* Of equal keys the smallest value stays, wherever its run is. */
+static void unique_keeps_the_smallest_value(void **state) {
+  (void)state;
+  size_t n = 40000;
+  nd_item *items = draw_items(n, 9000);
+  for (size_t i = 0; i < n; i++) items[i].value = nd_rng_below(&rng, 1000);
+  nd_sorter *s = NULL;
+  ok(nd_sorter_new(&s, 0, dir, true, &err));
+  add_in_pieces(s, items, n);
+  ok(nd_sorter_finish(s, &err));
+  assert_true(nd_sorter_spilled(s) > 0);
+  size_t want = sort_naively(items, n, true);
+  expect(s, items, want);
+  ok(nd_sorter_rewind(s, &err));
+  expect(s, items, want);
+  nd_sorter_free(s);
+  free(items);
+}
+
 static void repeats_of_one_key_never_spill(void **state) {
   (void)state;
   nd_sorter *s = NULL;
@@ -223,7 +242,7 @@ static void repeats_of_one_key_never_spill(void **state) {
   assert_int_equal(got, 100);
   for (uint64_t i = 0; i < 100; i++) {
     assert_int_equal(out[i].key, i);
-    assert_int_equal(out[i].value, i); /* the first that came */
+    assert_int_equal(out[i].value, i); /* the smallest that came */
   }
   nd_sorter_free(s);
 }
@@ -324,6 +343,7 @@ int main(void) {
       cmocka_unit_test(rewinds_from_the_middle),
       cmocka_unit_test(merges_many_runs),
       cmocka_unit_test(threads_add_together),
+      cmocka_unit_test(unique_keeps_the_smallest_value),
       cmocka_unit_test(repeats_of_one_key_never_spill),
       cmocka_unit_test_teardown(every_fault_is_reported, clear_hooks),
       cmocka_unit_test(a_missing_directory_is_named)};

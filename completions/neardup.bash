@@ -1,0 +1,87 @@
+# bash completion for neardup.  tests/docs.py holds it against `neardup --help`.
+
+_neardup_commands='dedup pairs cluster inspect help'
+
+# The options of a command.
+_neardup_options() {
+  local read='--format --id-field --text-field --url-field --time-field --tokens --shingle
+    --max-document --threads --progress --help'
+  local find='--method --similarity --threshold --recall --permutations --bands --rows --seed
+    --verify --bucket-cap --memory --tmp'
+  case $1 in
+    dedup) echo "$read $find --output --cluster --keep --shard --resume" ;;
+    pairs) echo "$read $find --collapse" ;;
+    cluster) echo '--threshold --cluster --progress --help' ;;
+    inspect) echo "$read --whole" ;;
+    help) ;;
+    *) echo '--help --version' ;;
+  esac
+}
+
+# The words that an option takes; nothing: file names, or anything.
+_neardup_values() {
+  case $1 in
+    --format) echo 'auto text lines jsonl warc arc trec sets' ;;
+    --tokens) echo 'words codepoints' ;;
+    --shingle) echo 'words:5 chars:9 aligned:64' ;;
+    --method) echo 'minhash digest' ;;
+    --similarity) echo 'jaccard' ;;
+    --verify) echo 'exact sketch none' ;;
+    --cluster) echo 'star components' ;;
+    --keep) echo 'first longest shortest oldest newest url centre field:' ;;
+    --resume) echo 'auto never' ;;
+    --progress) echo 'auto json none' ;;
+    --seed) echo 'random' ;;
+  esac
+}
+
+_neardup() {
+  local words=("${COMP_WORDS[@]}") at=$COMP_CWORD word option values i
+  COMPREPLY=()
+  # bash cuts words at = and :; put the last one together again.
+  word=${words[at]}
+  i=$at
+  while ((i > 1)) && [[ $word == [:=]* || ${words[i - 1]} == *[:=] ]]; do
+    ((i--))
+    word=${words[i]}$word
+  done
+  local cut=${word%"${words[at]}"} # what bash will not replace
+  [[ ${words[at]} == [:=] ]] && cut=$word
+  option=${words[i - 1]}
+  if [[ $word == --*=* ]]; then
+    option=${word%%=*}
+    word=${word#*=}
+    cut=${cut#*=}
+  fi
+
+  if ((i == 1)) && [[ $option != --* ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "$_neardup_commands --help --version" -- "$word")
+    return
+  fi
+  if [[ ${words[1]} == help ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "${_neardup_commands% help}" -- "$word")
+    return
+  fi
+  case $option in
+    -o | --output | --tmp)
+      compopt -o filenames 2>/dev/null
+      mapfile -t COMPREPLY < <(compgen -d -- "$word")
+      return
+      ;;
+    --*-field | --threshold | --recall | --permutations | --bands | --rows | --bucket-cap | \
+      --max-document | --threads | --memory | --shard) return ;;
+  esac
+  values=$(_neardup_values "$option")
+  if [[ $values ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "$values" -- "$word")
+    COMPREPLY=("${COMPREPLY[@]#"$cut"}")
+    [[ ${COMPREPLY[*]} == *: ]] && compopt -o nospace 2>/dev/null
+  elif [[ $word == -* ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "$(_neardup_options "${words[1]}")" -- "$word")
+  else
+    compopt -o filenames 2>/dev/null
+    mapfile -t COMPREPLY < <(compgen -f -- "$word")
+  fi
+}
+
+complete -F _neardup neardup

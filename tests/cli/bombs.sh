@@ -1,0 +1,29 @@
+# A gigabyte of zeros packed into little: rejected at --max-document, in flat
+# memory, and what follows is read.
+# slow
+. "$SRC/tests/cli/lib/lib.sh"
+show() { python3 "$SRC/tests/cli/lib/peak.py" out 200; }
+bomb() { json a "$FOX"; head -c 1G /dev/zero; printf '\n'; json b "$RICE"; }
+for pack in "gzip -1" "zstd -q"; do
+  title "a line, $pack"
+  bomb | $pack >in
+  dedup in --memory 128M
+  show
+  neardup inspect out/kept/in | cut -f1-6
+  title "a text, $pack"
+  head -c 1G /dev/zero | $pack >in
+  dedup in --memory 128M
+  show
+  kept out
+done
+for name in bomb bomb-in-bomb; do
+  title "HTTP body: $name"
+  python3 "$SRC/tests/cli/lib/records.py" $name >in
+  dedup in --memory 128M
+  show
+  kept out
+done
+title "a window of 1 GB is refused"
+{ head -c 300M /dev/zero; echo "$FOX"; } | zstd -q --long=30 -1 >in
+dedup in --memory 128M | sed -E 's/[0-9]+ (bytes|MiB)/… \1/g'
+show

@@ -1,0 +1,90 @@
+# Unreadable, dangling, looping, vanished, shrunk and grown files.
+# slow
+. "$SRC/tests/cli/lib/lib.sh"
+mkdir in
+echo "$FOX" >in/good.txt
+title "links that lead nowhere, loops, a FIFO, a socket"
+ln -s nowhere in/dangling
+ln -s loop2 in/loop1
+ln -s loop1 in/loop2
+ln -s . in/self
+mkfifo in/fifo
+python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("in/socket")'
+dedup in
+kept out
+pairs in
+neardup inspect in | cut -f1,3,7
+rm in/dangling in/loop* in/self in/fifo in/socket
+
+title "a read that fails"
+if [ -e /proc/self/mem ]; then
+  ln -s /proc/self/mem in/mem
+  dedup in
+  kept out
+  rm in/mem
+fi
+
+title "no permission"
+echo secret >in/secret
+mkdir in/closed
+echo "$RICE" >in/closed/file
+chmod 000 in/secret in/closed
+# Root may read everything unless it gives that up.
+as=
+[ "$(id -u)" = 0 ] && as="setpriv --bounding-set -dac_override,-dac_read_search"
+if $as sh -c '! cat in/secret' 2>/dev/null; then
+  $as "$NEARDUP" dedup in -o locked 2>said
+  echo "exit $?"
+  complaints <said
+  counts locked
+  cat locked/rejected.tsv
+  kept locked
+  $as "$NEARDUP" pairs in/secret 2>&1 | grep neardup:
+  mkdir ro
+  chmod 555 ro
+  $as "$NEARDUP" dedup in/good.txt -o ro/out
+  echo "exit $?"
+else
+  echo "this cannot be tried here"
+fi
+chmod 755 in/secret in/closed
+rm -r in/secret in/closed
+
+# Files are listed first; then standard input is read to its end.  So whatever
+# happens before that end happens between listing and reading.
+between() { # COMMAND: run between listing and reading
+  rm -rf out fifo
+  mkfifo fifo
+  neardup dedup in - -o out <fifo 2>said &
+  exec 9>fifo
+  # The spool is made when the listing is done.
+  for i in $(seq 200); do [ -e out/.neardup/stdin ] && break; sleep 0.05; done
+  eval "$1"
+  json piped "$RICE" >&9
+  exec 9>&-
+  wait $!
+  echo "exit $?"
+  complaints <said
+  [ -f out/summary.json ] && counts out && cat out/rejected.tsv && kept out
+}
+title "vanished"
+echo "gone soon" >in/gone.txt
+: >in/gone-empty
+gzip <<<"gone too" >in/gone.gz
+seq 800000 >in/large.txt
+seq 800000 | sed 's/.*/{"id":"&","text":"&"}/' >in/large.jsonl
+between 'rm in/gone* in/large*'
+title "shrunk"
+seq 100 >in/shrunk.txt
+between 'echo 1 >in/shrunk.txt'
+cmp in/shrunk.txt out/kept/shrunk.txt
+rm in/shrunk.txt
+title "grown"
+echo 1 >in/grown.txt
+json first "$RICE one" >in/grown.jsonl
+: >in/grown-from-nothing.txt
+between 'seq 100 >in/grown.txt; json second "$FOX two" >>in/grown.jsonl; echo now >in/grown-from-nothing.txt'
+diff -r in out/kept
+title "become a directory"
+echo 1 >in/changed
+between 'rm in/changed; mkdir in/changed'
