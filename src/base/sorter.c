@@ -33,7 +33,7 @@ struct nd_sorter {
   nd_item *windows;
   size_t window;
   size_t at; /* in-memory reading place */
-  bool unique;
+  bool unique, by_value;
 };
 
 nd_status nd_sorter_new(nd_sorter **out, uint64_t memory, const char *dir, bool unique,
@@ -68,15 +68,24 @@ void nd_sorter_free(nd_sorter *s) {
   nd_free(s);
 }
 
+void nd_sorter_by_value(nd_sorter *s) { s->by_value = true; }
+
 static nd_status open_spill(nd_sorter *s, nd_error *err) {
   size_t room = strlen(s->dir) + 64;
   char *path = nd_malloc(room);
   if (!path) return nd_fail_memory(err, room);
+  /* A file of this name can only be left from a process that was killed
+   * between the next two calls; its number is ours now. */
   snprintf(path, room, "%s/sort-%ld-%p", s->dir, (long)getpid(), (void *)s);
-  nd_status status = nd_io_open(&s->fd, path, O_RDWR | O_CREAT | O_EXCL, 0600, err);
+  nd_status status = nd_io_unlink(path, err);
+  if (status == ND_OK) status = nd_io_open(&s->fd, path, O_RDWR | O_CREAT | O_EXCL, 0600, err);
   if (status == ND_OK) status = nd_io_unlink(path, err);
   nd_free(path);
   return status;
+}
+
+static void swap_words(nd_item *items, size_t n) {
+  for (size_t i = 0; i < n; i++) items[i] = (nd_item){items[i].value, items[i].key};
 }
 
 /* Sorts the buffer; drops items whose key came before when asked to. */
@@ -84,6 +93,11 @@ static nd_status sort_buffer(nd_sorter *s, nd_error *err) {
   if (s->n == 0) return ND_OK;
   s->spare = nd_malloc(s->n * sizeof *s->spare);
   if (!s->spare) return nd_fail_memory(err, s->n * sizeof *s->spare);
+  if (s->by_value) { /* stable: first by value, then by key */
+    swap_words(s->items, s->n);
+    nd_radix_items(s->items, s->spare, s->n);
+    swap_words(s->items, s->n);
+  }
   nd_radix_items(s->items, s->spare, s->n);
   nd_free(s->spare);
   s->spare = NULL;
@@ -153,8 +167,10 @@ static nd_status refill(nd_sorter *s, run *r, nd_error *err) {
 
 static bool before(const nd_sorter *s, uint32_t x, uint32_t y) {
   const run *a = &s->runs[x], *b = &s->runs[y];
-  uint64_t p = a->window[a->at].key, q = b->window[b->at].key;
-  return p < q || (p == q && x < y);
+  const nd_item *p = &a->window[a->at], *q = &b->window[b->at];
+  if (p->key != q->key) return p->key < q->key;
+  if (s->by_value && p->value != q->value) return p->value < q->value;
+  return x < y;
 }
 
 static void sift(nd_sorter *s, size_t i) {

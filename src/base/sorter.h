@@ -25,6 +25,9 @@ typedef struct nd_sorter nd_sorter;
 nd_status nd_sorter_new(nd_sorter **out, uint64_t memory, const char *dir, bool unique,
                         nd_error *err) ND_MUST_CHECK;
 
+/* Before adding: items of equal keys shall come by rising value instead. */
+void nd_sorter_by_value(nd_sorter *s);
+
 /* Adds items; may be called by several threads at once (whole batches please). */
 nd_status nd_sorter_add(nd_sorter *s, const nd_item *items, size_t n, nd_error *err) ND_MUST_CHECK;
 

@@ -10,6 +10,7 @@ struct nd_grouper {
   size_t n, cap, at;
   nd_sorter *sorter; /* … or not */
   nd_item *batch;
+  bool by_value;
 };
 
 nd_status nd_grouper_new(nd_grouper **out, uint64_t items, uint64_t memory, const char *dir,
@@ -35,6 +36,11 @@ void nd_grouper_free(nd_grouper *g) {
   nd_free(g);
 }
 
+void nd_grouper_by_value(nd_grouper *g) {
+  g->by_value = true;
+  if (g->sorter) nd_sorter_by_value(g->sorter);
+}
+
 nd_status nd_grouper_add(nd_grouper *g, uint64_t key, uint64_t value, nd_error *err) {
   nd_item item = {key, value};
   if (!g->sorter) {
@@ -48,6 +54,21 @@ nd_status nd_grouper_add(nd_grouper *g, uint64_t key, uint64_t value, nd_error *
   return nd_sorter_add(g->sorter, g->batch, BATCH, err);
 }
 
+/* Sorts the members of every group by value. */
+static void order_groups(nd_grouper *g, nd_item *spare) {
+  for (size_t i = 0; i < g->n;) {
+    size_t j = i + 1;
+    while (j < g->n && g->items[j].key == g->items[i].key) j++;
+    if (j - i > 1) {
+      uint64_t key = g->items[i].key;
+      for (size_t k = i; k < j; k++) g->items[k].key = g->items[k].value;
+      nd_radix_items(g->items + i, spare, j - i);
+      for (size_t k = i; k < j; k++) g->items[k].key = key;
+    }
+    i = j;
+  }
+}
+
 nd_status nd_grouper_finish(nd_grouper *g, nd_error *err) {
   if (g->sorter) {
     ND_TRY(nd_sorter_add(g->sorter, g->batch, g->n, err));
@@ -56,6 +77,7 @@ nd_status nd_grouper_finish(nd_grouper *g, nd_error *err) {
   nd_item *spare = nd_malloc(g->n * sizeof *spare);
   if (!spare) return nd_fail_memory(err, g->n * sizeof *spare);
   nd_radix_group(g->items, spare, g->n);
+  if (g->by_value) order_groups(g, spare);
   nd_free(spare);
   return ND_OK;
 }

@@ -14,6 +14,8 @@ typedef struct nd_grouper nd_grouper;
 nd_status nd_grouper_new(nd_grouper **out, uint64_t items, uint64_t memory, const char *dir,
                          nd_error *err) ND_MUST_CHECK;
 void nd_grouper_free(nd_grouper *g);
+/* Before adding: the members of a group shall come by rising value instead. */
+void nd_grouper_by_value(nd_grouper *g);
 nd_status nd_grouper_add(nd_grouper *g, uint64_t key, uint64_t value, nd_error *err) ND_MUST_CHECK;
 nd_status nd_grouper_finish(nd_grouper *g, nd_error *err) ND_MUST_CHECK;
 nd_status nd_grouper_next(size_t *got, nd_item *out, size_t room, nd_grouper *g, nd_error *err)
@@ -30,7 +32,7 @@ typedef struct nd_bucket_stats {
 } nd_bucket_stats;
 void nd_bucket_stats_add(nd_bucket_stats *to, const nd_bucket_stats *from);
 
-/* Reads all groups (values are document numbers, rising inside a group) and
+/* Reads all groups (values are documents' numbers, rising inside a group) and
  * adds the pairs to `pairs`: keys a << 32 | b with a < b, value ND_PAIR_FULL for
  * one of a whole bucket, ND_PAIR_STAR for a star edge.  `last_centre` (one
  * per document, may be NULL) spares repeats of one star edge: it only saves

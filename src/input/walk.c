@@ -60,7 +60,8 @@ static int by_bytes(const void *a, const void *b) {
 /* The entries of a directory, sorted; the caller frees them. */
 static nd_status list_entries(char ***out, size_t *n, DIR *dir, nd_error *err) {
   size_t cap = 0;
-  for (struct dirent *e; (e = readdir(dir));) {
+  struct dirent *e;
+  while (errno = 0, (e = readdir(dir))) {
     if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0) continue;
     ND_TRY(nd_array_grow(out, &cap, *n + 1, sizeof **out, err));
     char *copy = nd_malloc(strlen(e->d_name) + 1);
@@ -68,6 +69,7 @@ static nd_status list_entries(char ***out, size_t *n, DIR *dir, nd_error *err) {
     strcpy(copy, e->d_name);
     (*out)[(*n)++] = copy;
   }
+  if (errno) return nd_io_fail(err, "list", "a directory", errno);
   if (*n) qsort(*out, *n, sizeof **out, by_bytes);
   return ND_OK;
 }

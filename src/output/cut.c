@@ -54,12 +54,12 @@ struct nd_cutter {
   nd_packer *out;
 };
 
-nd_status nd_cutter_open(nd_cutter **out, const char *in, const char *to, unsigned threads,
-                         nd_error *err) {
+nd_status nd_cutter_open(nd_cutter **out, const char *in, const char *to, bool records,
+                         unsigned threads, nd_error *err) {
   nd_cutter *c = nd_calloc(1, sizeof *c);
   if (!c) return nd_fail_memory(err, sizeof *c);
   nd_status status = nd_stream_open(&c->in, in, err);
-  if (status == ND_OK) status = nd_packer_open(&c->out, to, nd_stream_packing(c->in), err);
+  if (status == ND_OK) status = nd_packer_open(&c->out, to, nd_stream_packing(c->in), records, err);
   if (status != ND_OK) {
     nd_cutter_abandon(c);
     return status;

@@ -21,8 +21,9 @@ nd_status nd_cut_plain(uint64_t *copied, int in, const char *in_name, int out,
 /* A packed file, from front to back: open, apply … apply, close. */
 typedef struct nd_cutter nd_cutter;
 
-nd_status nd_cutter_open(nd_cutter **out, const char *in, const char *to, unsigned threads,
-                         nd_error *err) ND_MUST_CHECK;
+/* `records`: the splits of apply make the members of a gzip file. */
+nd_status nd_cutter_open(nd_cutter **out, const char *in, const char *to, bool records,
+                         unsigned threads, nd_error *err) ND_MUST_CHECK;
 /* Leaves `cuts` out and ends a member at every offset of `splits`; both rise,
  * over all calls. */
 nd_status nd_cutter_apply(nd_cutter *c, const nd_cut *cuts, size_t cut_n, const uint64_t *splits,

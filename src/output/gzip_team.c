@@ -5,7 +5,7 @@
 
 #include "base/threads.h"
 
-enum { CHUNK = 1 << 18, LEVEL = 4, MEMORY_LEVEL = 8, PER_THREAD = 2 };
+enum { CHUNK = 1 << 18, LARGE_MEMBER = 4 << 20, BLOCK = 1 << 16, LEVEL = 1, MEMORY_LEVEL = 8, PER_THREAD = 2 };
 enum { GZIP_WINDOW = 15 + 16 /* zlib's way to ask for a gzip wrapper */, OS_UNKNOWN = 255 };
 
 typedef struct chunk {
@@ -21,19 +21,25 @@ struct nd_gzip_team {
   chunk *chunks;
   size_t n, cap; /* chunks in use: the last one is being filled */
   bool any;      /* something was packed */
+  bool records;  /* members end only where asked */
+  bool large;    /* a large member is being packed as it comes … */
+  z_stream z;    /* … through this */
+  gz_header head;
 };
 
-nd_status nd_gzip_team_new(nd_gzip_team **out, nd_writer *to, nd_error *err) {
+nd_status nd_gzip_team_new(nd_gzip_team **out, nd_writer *to, bool records, nd_error *err) {
   nd_gzip_team *t = nd_calloc(1, sizeof *t);
   if (!t) return nd_fail_memory(err, sizeof *t);
   t->to = to;
   t->threads = 1;
+  t->records = records;
   *out = t;
   return ND_OK;
 }
 
 void nd_gzip_team_free(nd_gzip_team *t) {
   if (!t) return;
+  if (t->large) deflateEnd(&t->z);
   for (size_t i = 0; i < t->cap; i++) {
     nd_buf_clear(&t->chunks[i].bytes);
     nd_buf_clear(&t->chunks[i].packed);
@@ -55,7 +61,13 @@ static void zlib_free(void *opaque, void *p) {
   nd_free(p);
 }
 
-/* Appends one member: `n` bytes at `bytes`, n <= CHUNK. */
+static nd_status open_z(z_stream *z, nd_error *err) {
+  *z = (z_stream){.zalloc = zlib_alloc, .zfree = zlib_free};
+  int r = deflateInit2(z, LEVEL, Z_DEFLATED, GZIP_WINDOW, MEMORY_LEVEL, Z_DEFAULT_STRATEGY);
+  return r == Z_OK ? ND_OK : nd_fail_memory(err, 1 << 18);
+}
+
+/* Appends one member: `n` bytes at `bytes`, n < 1 GiB. */
 static nd_status pack_member(nd_buf *out, z_stream *z, const char *bytes, size_t n,
                              nd_error *err) {
   gz_header head = {.os = OS_UNKNOWN};
@@ -77,9 +89,8 @@ static nd_status pack_chunk(void *context, unsigned member, uint64_t job, nd_err
   nd_gzip_team *t = context;
   chunk *c = &t->chunks[job];
   (void)member;
-  z_stream z = {.zalloc = zlib_alloc, .zfree = zlib_free};
-  if (deflateInit2(&z, LEVEL, Z_DEFLATED, GZIP_WINDOW, MEMORY_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK)
-    return nd_fail_memory(err, 1 << 18);
+  z_stream z;
+  ND_TRY(open_z(&z, err));
   nd_status status = ND_OK;
   size_t at = 0;
   for (size_t i = 0; i <= c->end_n && status == ND_OK; i++) {
@@ -103,28 +114,70 @@ static nd_status flush(nd_gzip_team *t, nd_error *err) {
   return ND_OK;
 }
 
-/* The chunk being filled, with room in it. */
+static bool is_full(const nd_gzip_team *t, const chunk *c) {
+  if (!t->records) return c->bytes.n == CHUNK;
+  return c->bytes.n >= CHUNK && c->end_n && c->ends[c->end_n - 1] == c->bytes.n;
+}
+
+/* The chunk being filled. */
 static nd_status current(chunk **out, nd_gzip_team *t, nd_error *err) {
   if (!t->chunks) {
-    t->cap = (size_t)t->threads * PER_THREAD;
-    t->chunks = nd_calloc(t->cap, sizeof *t->chunks);
-    if (!t->chunks) {
-      t->cap = 0;
-      return nd_fail_memory(err, (size_t)t->threads * PER_THREAD * sizeof *t->chunks);
-    }
+    size_t cap = (size_t)t->threads * PER_THREAD;
+    t->chunks = nd_calloc(cap, sizeof *t->chunks);
+    if (!t->chunks) return nd_fail_memory(err, cap * sizeof *t->chunks);
+    t->cap = cap;
   }
-  if (t->n && t->chunks[t->n - 1].bytes.n == CHUNK && t->n == t->cap) ND_TRY(flush(t, err));
-  if (t->n == 0 || t->chunks[t->n - 1].bytes.n == CHUNK) t->n++;
+  if (t->n == t->cap && is_full(t, &t->chunks[t->n - 1])) ND_TRY(flush(t, err));
+  if (t->n == 0 || is_full(t, &t->chunks[t->n - 1])) t->n++;
   *out = &t->chunks[t->n - 1];
-  return nd_buf_reserve(&(*out)->bytes, CHUNK - (*out)->bytes.n, err);
+  return ND_OK;
+}
+
+static nd_status run_large(nd_gzip_team *t, const char *bytes, size_t n, int how, nd_error *err) {
+  Bytef block[BLOCK];
+  t->z.next_in = (z_const Bytef *)(uintptr_t)bytes;
+  t->z.avail_in = (unsigned)n;
+  do {
+    t->z.next_out = block;
+    t->z.avail_out = BLOCK;
+    if (deflate(&t->z, how) == Z_STREAM_ERROR)
+      return nd_fail(err, ND_ERR_IO, "the gzip packer failed");
+    ND_TRY(nd_writer_put(t->to, block, BLOCK - t->z.avail_out, err));
+  } while (t->z.avail_out == 0);
+  return ND_OK;
+}
+
+/* The member at the end of `c` is too large to wait for its end. */
+static nd_status begin_large(nd_gzip_team *t, chunk *c, size_t begin, nd_error *err) {
+  nd_buf tail = {0};
+  ND_TRY(nd_buf_append(&tail, c->bytes.p + begin, c->bytes.n - begin, err));
+  c->bytes.n = begin;
+  nd_status status = flush(t, err);
+  if (status == ND_OK) status = open_z(&t->z, err);
+  if (status == ND_OK) {
+    t->large = t->any = true;
+    t->head = (gz_header){.os = OS_UNKNOWN};
+    deflateSetHeader(&t->z, &t->head);
+    status = run_large(t, tail.p, tail.n, Z_NO_FLUSH, err);
+  }
+  nd_buf_clear(&tail);
+  return status;
 }
 
 nd_status nd_gzip_team_put(nd_gzip_team *t, const char *bytes, size_t n, nd_error *err) {
   while (n) {
-    chunk *c;
-    ND_TRY(current(&c, t, err));
-    size_t part = CHUNK - c->bytes.n < n ? CHUNK - c->bytes.n : n;
-    ND_TRY(nd_buf_append(&c->bytes, bytes, part, err));
+    size_t part = n < CHUNK ? n : CHUNK;
+    if (t->large) {
+      ND_TRY(run_large(t, bytes, part, Z_NO_FLUSH, err));
+    } else {
+      chunk *c = NULL;
+      ND_TRY(current(&c, t, err));
+      if (!t->records && part > CHUNK - c->bytes.n) part = CHUNK - c->bytes.n;
+      ND_TRY(nd_buf_append(&c->bytes, bytes, part, err));
+      size_t begin = c->end_n ? c->ends[c->end_n - 1] : 0;
+      if (t->records && c->bytes.n - begin > LARGE_MEMBER)
+        ND_TRY(begin_large(t, c, begin, err));
+    }
     bytes += part;
     n -= part;
   }
@@ -132,6 +185,12 @@ nd_status nd_gzip_team_put(nd_gzip_team *t, const char *bytes, size_t n, nd_erro
 }
 
 nd_status nd_gzip_team_member_end(nd_gzip_team *t, nd_error *err) {
+  if (t->large) {
+    t->large = false;
+    nd_status status = run_large(t, "", 0, Z_FINISH, err);
+    deflateEnd(&t->z);
+    return status;
+  }
   if (t->n == 0) return ND_OK;
   chunk *c = &t->chunks[t->n - 1];
   ND_TRY(nd_array_grow(&c->ends, &c->end_cap, c->end_n + 1, sizeof *c->ends, err));
@@ -140,12 +199,12 @@ nd_status nd_gzip_team_member_end(nd_gzip_team *t, nd_error *err) {
 }
 
 nd_status nd_gzip_team_finish(nd_gzip_team *t, nd_error *err) {
+  if (t->large) ND_TRY(nd_gzip_team_member_end(t, err));
   ND_TRY(flush(t, err));
   if (t->any) return ND_OK;
-  z_stream z = {.zalloc = zlib_alloc, .zfree = zlib_free};
+  z_stream z;
   nd_buf out = {0};
-  if (deflateInit2(&z, LEVEL, Z_DEFLATED, GZIP_WINDOW, MEMORY_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK)
-    return nd_fail_memory(err, 1 << 18);
+  ND_TRY(open_z(&z, err));
   nd_status status = pack_member(&out, &z, "", 0, err);
   if (status == ND_OK) status = nd_writer_put(t->to, out.p, out.n, err);
   deflateEnd(&z);

@@ -1,8 +1,10 @@
 /* Packing gzip on several threads.
  *
- * The bytes are cut into chunks of 256 KiB; each chunk is packed by itself, into
- * one member, or more where a member was asked to end.  So the file depends
- * only on the bytes and on those ends, never on the number of threads. */
+ * The bytes are cut into chunks of 256 KiB, and each is packed by itself, as a
+ * member.  With `records` members end only where they are asked to (a WARC
+ * record is a member); chunks hold whole members then, and a member that grows
+ * too large to wait is packed as it comes.  So the file depends only on the
+ * bytes and on those ends, never on the number of threads. */
 #ifndef ND_OUTPUT_GZIP_TEAM_H
 #define ND_OUTPUT_GZIP_TEAM_H
 
@@ -11,7 +13,8 @@
 
 typedef struct nd_gzip_team nd_gzip_team;
 
-nd_status nd_gzip_team_new(nd_gzip_team **out, nd_writer *to, nd_error *err) ND_MUST_CHECK;
+nd_status nd_gzip_team_new(nd_gzip_team **out, nd_writer *to, bool records,
+                           nd_error *err) ND_MUST_CHECK;
 void nd_gzip_team_free(nd_gzip_team *t);
 void nd_gzip_team_threads(nd_gzip_team *t, unsigned threads); /* 1 at first; before any put */
 nd_status nd_gzip_team_put(nd_gzip_team *t, const char *bytes, size_t n, nd_error *err)

@@ -39,7 +39,8 @@ static nd_status init_zstd(nd_packer *p, nd_error *err) {
   return ND_OK;
 }
 
-nd_status nd_packer_open(nd_packer **out, const char *path, nd_packing packing, nd_error *err) {
+nd_status nd_packer_open(nd_packer **out, const char *path, nd_packing packing, bool records,
+                         nd_error *err) {
   *out = NULL;
   nd_packer *p = nd_calloc(1, sizeof *p);
   if (!p) return nd_fail_memory(err, sizeof *p);
@@ -56,7 +57,7 @@ nd_status nd_packer_open(nd_packer **out, const char *path, nd_packing packing, 
   /* The file last: nothing is made or emptied when the rest cannot be had. */
   ND_TRY_GOTO(nd_writer_open(&p->writer, path, err), fail);
   if (packing == ND_PACKING_GZIP) {
-    status = nd_gzip_team_new(&p->team, p->writer, err);
+    status = nd_gzip_team_new(&p->team, p->writer, records, err);
     if (status != ND_OK) {
       nd_writer_abandon(p->writer);
       goto fail;

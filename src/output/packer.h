@@ -11,9 +11,10 @@
 
 typedef struct nd_packer nd_packer;
 
-/* Makes or empties the file.  gzip packs at level 4, 256 KiB at most to a
- * member (see gzip_team.h), zstd at level 3 with a checksum. */
-nd_status nd_packer_open(nd_packer **out, const char *path, nd_packing packing,
+/* Makes or empties the file.  gzip packs at level 1, with `records` in members
+ * that end where they are asked to, else in members of 256 KiB (see
+ * gzip_team.h); zstd at level 3 with a checksum. */
+nd_status nd_packer_open(nd_packer **out, const char *path, nd_packing packing, bool records,
                          nd_error *err) ND_MUST_CHECK;
 
 /* gzip may use several threads (1 at first); the bytes stay the same. */

@@ -1,16 +1,17 @@
-/* Verifying in parallel, in rounds; results keep the candidates' order.
+/* Verifying in parallel, in rounds.
  *
- * Pairs are sorted by their first document, so a thread builds that document's
- * table once for the pairs that follow.
+ * Candidates come as positions in the wanted order, sorted by the first one, so
+ * a thread builds that document's table once for the pairs that follow.
  *
- * A star edge (a, b) of a hot bucket is spared when an earlier document was
- * verified against both a and b in a round before: they hang together already,
- * and whichever clustering follows, that document stands before both.  Rounds
- * are cut by the sorted candidates alone, so this depends on no thread. */
+ * Meanwhile the star clustering is followed: when a pair's first document has
+ * been claimed by nobody, it claims the second.  A star edge (a, b) of a hot
+ * bucket is spared when a and b have been claimed by one and the same document
+ * in an earlier round: neither stars (a is not kept) nor components (both hang
+ * together) depend on it.  Rounds are cut by the sorted candidates alone, so
+ * this depends on no thread. */
 #include "pipeline/confirm.h"
 
 #include "base/threads.h"
-#include "candidate/buckets.h"
 
 enum { ROUND = 1 << 16, JOB = 1 << 10 };
 
@@ -27,7 +28,8 @@ typedef struct checker {
     bool have_left;
     uint32_t left_document;
   } *hands; /* one per thread */
-  uint32_t *earlier; /* per document: the first one verified to be similar */
+  const nd_order *order;
+  uint32_t *claimed; /* per position: by which other one; UINT32_MAX: nobody */
 } checker;
 
 static void clear_hands(checker *c) {
@@ -85,7 +87,8 @@ static nd_status check_job(void *context, unsigned member, uint64_t job, nd_erro
   size_t end = (size_t)(job + 1) * JOB;
   if (end > c->n) end = c->n;
   for (size_t i = (size_t)job * JOB; i < end; i++) {
-    uint32_t a = (uint32_t)(c->items[i].key >> 32), b = (uint32_t)c->items[i].key;
+    uint32_t a = nd_order_document(c->order, (uint32_t)(c->items[i].key >> 32));
+    uint32_t b = nd_order_document(c->order, (uint32_t)c->items[i].key);
     nd_overlap overlap;
     if (h->sketch) ND_TRY(compare_sketches(&overlap, h, c, a, b, err));
     else ND_TRY(compare_texts(&overlap, h, a, b, err));
@@ -99,7 +102,12 @@ static nd_status check_items(checker *c, nd_error *err) {
 }
 
 nd_status nd_confirm_list(nd_item *items, size_t n, const nd_text_source *source, nd_error *err) {
-  checker c = {.source = source, .settings = source->settings, .items = items, .n = n};
+  const nd_order by_number = {0};
+  checker c = {.source = source,
+               .settings = source->settings,
+               .items = items,
+               .n = n,
+               .order = &by_number};
   nd_status status = make_hands(&c, ND_VERIFY_EXACT, err);
   if (status == ND_OK) status = check_items(&c, err);
   clear_hands(&c);
@@ -112,16 +120,16 @@ void nd_confirmed_clear(nd_confirmed *c) {
 }
 
 /* One round: read, compare, keep those that reach the threshold. */
-static nd_status confirm_round(bool *more, nd_confirmed *out, checker *c, nd_sorter *candidates,
+static nd_status confirm_round(bool *more, nd_confirmed *out, checker *c, const nd_found *found,
                                nd_error *err) {
   size_t got;
-  ND_TRY(nd_sorter_next(&got, c->items, ROUND, candidates, err));
+  ND_TRY(nd_sorter_next(&got, c->items, ROUND, found->pairs, err));
   *more = got > 0;
   c->n = 0;
   for (size_t i = 0; i < got; i++) {
     uint32_t a = (uint32_t)(c->items[i].key >> 32), b = (uint32_t)c->items[i].key;
-    bool spared = c->items[i].value == ND_PAIR_STAR && c->earlier[a] != UINT32_MAX &&
-                  c->earlier[a] == c->earlier[b];
+    bool spared = c->items[i].value == ND_PAIR_STAR && c->claimed[a] != UINT32_MAX &&
+                  c->claimed[a] == c->claimed[b];
     if (spared) out->spared++;
     else c->items[c->n++] = c->items[i];
   }
@@ -133,33 +141,36 @@ static nd_status confirm_round(bool *more, nd_confirmed *out, checker *c, nd_sor
   for (size_t i = 0; i < c->n; i++) {
     if (!all && !nd_overlap_reaches(nd_overlap_unpack(c->items[i].value), t.num, t.den)) continue;
     uint32_t a = (uint32_t)(c->items[i].key >> 32), b = (uint32_t)c->items[i].key;
-    if (c->earlier[b] == UINT32_MAX) c->earlier[b] = a;
-    c->items[kept++] = c->items[i];
+    if (c->claimed[a] == UINT32_MAX && c->claimed[b] == UINT32_MAX) c->claimed[b] = a;
+    a = found->same[nd_order_document(c->order, a)];
+    b = found->same[nd_order_document(c->order, b)];
+    c->items[kept++] =
+        (nd_item){a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a, c->items[i].value};
   }
   out->pairs += kept;
   return nd_sorter_add(out->sorted, c->items, kept, err);
 }
 
-nd_status nd_confirm(nd_confirmed *out, nd_sorter *candidates, const nd_text_source *source,
+nd_status nd_confirm(nd_confirmed *out, const nd_found *found, const nd_text_source *source,
                      const char *tmp, nd_confirm_tick tick, void *tick_context, nd_error *err) {
   *out = (nd_confirmed){0};
   const nd_settings *settings = source->settings;
   ND_TRY(nd_sorter_new(&out->sorted, settings->memory / 8, tmp, true, err));
-  checker c = {.source = source, .settings = settings};
+  checker c = {.source = source, .settings = settings, .order = &found->order};
   c.items = nd_malloc(ROUND * sizeof *c.items);
   uint64_t documents = source->store->documents;
-  c.earlier = nd_malloc(documents * sizeof *c.earlier);
-  nd_status status = c.items && c.earlier ? ND_OK : nd_fail_memory(err, documents * 4);
-  for (uint64_t d = 0; status == ND_OK && d < documents; d++) c.earlier[d] = UINT32_MAX;
+  c.claimed = nd_malloc(documents * sizeof *c.claimed);
+  nd_status status = c.items && c.claimed ? ND_OK : nd_fail_memory(err, documents * 4);
+  for (uint64_t d = 0; status == ND_OK && d < documents; d++) c.claimed[d] = UINT32_MAX;
   if (status == ND_OK) status = make_hands(&c, settings->verify, err);
   bool more = true;
   while (status == ND_OK && more) {
-    status = confirm_round(&more, out, &c, candidates, err);
+    status = confirm_round(&more, out, &c, found, err);
     if (status == ND_OK && tick && tick(tick_context, out->candidates))
       status = nd_fail(err, ND_ERR_CANCELLED, "interrupted");
   }
   clear_hands(&c);
-  nd_free(c.earlier);
+  nd_free(c.claimed);
   nd_free(c.items);
   if (status == ND_OK) status = nd_sorter_finish(out->sorted, err);
   return status;

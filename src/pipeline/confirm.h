@@ -3,6 +3,7 @@
 #define ND_PIPELINE_CONFIRM_H
 
 #include "base/sorter.h"
+#include "pipeline/find.h"
 #include "pipeline/settings.h"
 #include "pipeline/texts.h"
 #include "verify/resemblance.h"
@@ -17,14 +18,14 @@ typedef struct nd_confirmed {
   uint64_t candidates; /* pairs compared */
   uint64_t spared;     /* star edges that nothing depended on */
   uint64_t pairs;      /* of them, at or above the threshold */
-  nd_sorter *sorted;   /* a << 32 | b → overlap; finished */
+  nd_sorter *sorted;   /* a << 32 | b (firsts) → overlap; finished */
 } nd_confirmed;
 
 /* Called now and then with the number of pairs done; non-zero stops the work. */
 typedef int (*nd_confirm_tick)(void *context, uint64_t done);
 
-/* Compares every pair of `candidates` as settings->verify says. */
-nd_status nd_confirm(nd_confirmed *out, nd_sorter *candidates, const nd_text_source *source,
+/* Compares every candidate pair of `found` as settings->verify says. */
+nd_status nd_confirm(nd_confirmed *out, const nd_found *found, const nd_text_source *source,
                      const char *tmp, nd_confirm_tick tick, void *tick_context,
                      nd_error *err) ND_MUST_CHECK;
 void nd_confirmed_clear(nd_confirmed *c);

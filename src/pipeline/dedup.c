@@ -59,21 +59,6 @@ static nd_status count_clusters(dedup *d, nd_error *err) {
   return ND_OK;
 }
 
-/* The kept documents were copied from the inputs: they must still be what was
- * read. */
-static nd_status check_inputs(const nd_walk *walk, nd_error *err) {
-  for (size_t i = 0; i < walk->n; i++) {
-    const nd_input_file *f = &walk->files[i];
-    if (f->real != f->path) continue; /* spooled by us */
-    nd_file_info info;
-    ND_TRY(nd_io_probe(&info, f->path, err));
-    if (!info.exists || info.size != f->size || info.mtime_ns != f->mtime_ns)
-      return nd_fail(err, ND_ERR_STATE, "%s has changed while it was being read; run again with "
-                     "--resume never", f->path);
-  }
-  return ND_OK;
-}
-
 static nd_status write_results(dedup *d, nd_error *err) {
   nd_job_run *j = &d->job;
   const char *out = d->dir.out;
@@ -93,7 +78,6 @@ static nd_status write_results(dedup *d, nd_error *err) {
   status = nd_summary_write(j, path, d->dir.fingerprint, err);
   nd_free(path);
   ND_TRY(status);
-  ND_TRY(check_inputs(&j->walk, err));
   return nd_workdir_commit(&d->dir, err);
 }
 
@@ -102,7 +86,7 @@ static nd_status run(dedup *d, const char *const *inputs, size_t n, const char *
   nd_job_run *j = &d->job;
   ND_TRY(nd_workdir_open(&d->dir, directory, &j->settings, err));
   ND_TRY(nd_job_plan(j, inputs, n, directory, d->dir.spool, err));
-  ND_TRY(nd_workdir_agree(&d->dir, &j->settings, &j->walk, err));
+  ND_TRY(nd_workdir_agree(&d->dir, &j->settings, &j->walk, nd_feed_fingerprint(j->feed), err));
   if (d->dir.complete) {
     j->summary->already_complete = 1;
     return ND_OK;

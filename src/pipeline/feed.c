@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 
+#include "base/hash.h"
 #include "pipeline/feed_range.h"
 
 enum { RANGE_BYTES = 4 << 20, SMALL_FILE = 4 << 20, BATCH_BYTES = 2 << 20, BATCH_RECORDS = 1 << 15,
@@ -133,6 +134,14 @@ void nd_feed_free(nd_feed *f) {
 }
 
 uint32_t nd_feed_tasks(const nd_feed *f) { return (uint32_t)f->task_n; }
+uint64_t nd_feed_fingerprint(const nd_feed *f) {
+  uint64_t x = f->task_n;
+  for (size_t i = 0; i < f->task_n; i++) {
+    const nd_task *t = &f->tasks[i];
+    x = nd_mix(x ^ ((uint64_t)t->kind << 32 | t->file)) + t->begin;
+  }
+  return x;
+}
 const nd_task *nd_feed_task(const nd_feed *f, uint32_t task) { return &f->tasks[task]; }
 uint64_t nd_feed_bytes(const nd_feed *f) { return f->bytes; }
 uint64_t nd_feed_done(const nd_feed *f) { return f->done; }

@@ -62,6 +62,8 @@ nd_status nd_feed_new(nd_feed **out, const nd_walk *walk, const nd_format *forma
 void nd_feed_free(nd_feed *f);
 
 uint32_t nd_feed_tasks(const nd_feed *f);
+/* Tells plans apart: blocks of a run fit only the plan they were read by. */
+uint64_t nd_feed_fingerprint(const nd_feed *f);
 const nd_task *nd_feed_task(const nd_feed *f, uint32_t task);
 uint64_t nd_feed_bytes(const nd_feed *f); /* of all files, packed */
 uint64_t nd_feed_done(const nd_feed *f);  /* of them, read so far */

@@ -23,6 +23,7 @@ typedef struct finder {
 void nd_found_clear(nd_found *f) {
   nd_free(f->same);
   nd_free(f->repeated_id);
+  nd_order_clear(&f->order);
   nd_sorter_free(f->pairs);
   *f = (nd_found){0};
 }
@@ -166,12 +167,13 @@ static nd_status add_band(nd_grouper *g, const finder *f, uint64_t *keys, uint32
                           nd_error *err) {
   const nd_store *s = f->store;
   const uint32_t *same = f->out->same;
+  const nd_order *order = &f->out->order;
   for (size_t i = 0; i < s->block_n; i++) {
     ND_TRY(nd_store_band(s, i, band, keys, err));
     uint32_t first = s->blocks[i].first;
     for (uint32_t j = 0; j < s->blocks[i].head.docs; j++) {
       if (same[first + j] != first + j) continue;
-      ND_TRY(nd_grouper_add(g, keys[j], first + j, err));
+      ND_TRY(nd_grouper_add(g, keys[j], nd_order_position(order, first + j), err));
     }
   }
   return ND_OK;
@@ -184,6 +186,7 @@ static nd_status find_band(void *context, unsigned member, uint64_t job, nd_erro
   if (!keys) return nd_fail_memory(err, most * sizeof *keys);
   nd_grouper *g = NULL;
   nd_status status = nd_grouper_new(&g, f->store->documents - f->out->copies, f->share, f->tmp, err);
+  if (status == ND_OK && f->out->order.position) nd_grouper_by_value(g);
   if (status == ND_OK) status = add_band(g, f, keys, (uint32_t)job, err);
   nd_free(keys);
   if (status == ND_OK) status = nd_grouper_finish(g, err);
@@ -231,6 +234,8 @@ nd_status nd_find(nd_found *out, const nd_text_source *source, const char *tmp, 
   uint64_t jobs = (n + JOB_DOCUMENTS - 1) / JOB_DOCUMENTS;
   ND_TRY(nd_threads_run(settings->threads, jobs, check_copies, &f, err));
   for (uint64_t d = 0; d < n; d++) out->copies += out->same[d] != d && out->same[d] != ND_NO_DOCUMENT;
+  if (settings->keep != ND_KEEP_FIRST && settings->keep != ND_KEEP_CENTRE)
+    ND_TRY(nd_order_load(&out->order, source->store, out->same, err));
   ND_TRY(nd_sorter_new(&out->pairs, spare / 4, tmp, true, err));
   if (settings->method == ND_METHOD_MINHASH) ND_TRY(find_candidates(&f, err));
   return nd_sorter_finish(out->pairs, err);

@@ -6,6 +6,7 @@
 #define ND_PIPELINE_FIND_H
 
 #include "candidate/buckets.h"
+#include "pipeline/order.h"
 #include "pipeline/settings.h"
 #include "pipeline/store.h"
 #include "pipeline/texts.h"
@@ -19,7 +20,8 @@ typedef struct nd_found {
   uint32_t *repeated_id; /* the first few documents whose id came before */
   size_t repeated_id_n;
   nd_bucket_stats buckets;
-  nd_sorter *pairs; /* a << 32 | b; finished */
+  nd_order order;
+  nd_sorter *pairs; /* position << 32 | position; finished */
 } nd_found;
 
 nd_status nd_find(nd_found *out, const nd_text_source *source, const char *tmp, nd_error *err)

@@ -34,6 +34,7 @@ nd_status nd_job_open(nd_job_run *j, nd_summary *summary, const nd_options *opti
   clock_gettime(CLOCK_MONOTONIC, &j->began);
   j->stage_began = j->began;
   j->cpu_began = cpu_seconds();
+  ND_TRY(nd_options_check(options, err));
   ND_TRY(nd_settings_resolve(&j->settings, options, err));
   const nd_settings *s = &j->settings;
   summary->permutations = s->permutations;
@@ -220,7 +221,7 @@ nd_status nd_job_match(nd_job_run *j, const char *work, nd_error *err) {
   s->largest_bucket = b->largest;
   s->find_seconds = nd_job_lap(j);
   verifying v = {j, err};
-  ND_TRY(nd_confirm(&j->confirmed, j->found.pairs, &j->source, work, verify_tick, &v, err));
+  ND_TRY(nd_confirm(&j->confirmed, &j->found, &j->source, work, verify_tick, &v, err));
   s->candidates = j->confirmed.candidates;
   s->spared = j->confirmed.spared;
   nd_sorter_free(j->found.pairs);

@@ -288,11 +288,14 @@ static nd_status copy_packed(const keeper *k, struct member *m, uint32_t f, unsi
                              nd_error *err) {
   const nd_input_file *file = &k->job->walk.files[f];
   if (!k->paths[f]) return ND_OK;
-  bool cut = false;
-  for (size_t i = k->first[f]; i < k->first[f + 1]; i++) cut |= k->regions[i].cut;
+  bool cut = false, records = false;
+  for (size_t i = k->first[f]; i < k->first[f + 1]; i++) {
+    cut |= k->regions[i].cut;
+    records |= k->job->store.blocks[k->regions[i].block].head.starts > 0;
+  }
   if (!cut) return copy_whole(file, k->paths[f], err);
   nd_cutter *c;
-  ND_TRY(nd_cutter_open(&c, file->real, k->paths[f], threads, err));
+  ND_TRY(nd_cutter_open(&c, file->real, k->paths[f], records, threads, err));
   nd_status status = ND_OK;
   for (size_t i = k->first[f]; i < k->first[f + 1] && status == ND_OK; i++) {
     size_t block = k->regions[i].block;
@@ -376,9 +379,27 @@ static nd_status place_file(keeper *k, uint32_t f, nd_error *err) {
   return make_file(k, f, at, err);
 }
 
+/* Kept documents are copied from the inputs: those must still be what was read.
+ * A file that was gone before that is none of them: it was rejected. */
+static nd_status check_inputs(const keeper *k, nd_error *err) {
+  const nd_walk *walk = &k->job->walk;
+  for (size_t i = 0; i < walk->n; i++) {
+    const nd_input_file *f = &walk->files[i];
+    if (f->real != f->path || !k->read[i]) continue; /* spooled by us, or not read */
+    nd_file_info info;
+    ND_TRY(nd_io_probe(&info, f->path, err));
+    if (!info.exists || info.size != f->size || info.mtime_ns != f->mtime_ns)
+      return nd_fail(err, ND_ERR_STATE,
+                     "%s has changed while it was being read; run again with --resume never",
+                     f->path);
+  }
+  return ND_OK;
+}
+
 static nd_status write_all(keeper *k, nd_error *err) {
   const nd_job_run *j = k->job;
   ND_TRY(make_regions(k, err));
+  ND_TRY(check_inputs(k, err)); /* so that the copying does not trip over it … */
   ND_TRY(nd_threads_run(j->settings.threads, k->n, measure_region, k, err));
   for (uint32_t f = 0; f < j->walk.n; f++) ND_TRY(place_file(k, f, err));
   ND_TRY(nd_threads_run(j->settings.threads, k->n, copy_job, k, err));
@@ -386,7 +407,7 @@ static nd_status write_all(keeper *k, nd_error *err) {
     if (!k->packed[f] || !is_large(k, f)) continue;
     ND_TRY(copy_packed(k, &k->members[0], f, j->settings.threads, err));
   }
-  return ND_OK;
+  return check_inputs(k, err); /* … and that it was not changed meanwhile */
 }
 
 nd_status nd_kept_write(nd_job_run *j, const uint32_t *centre, const char *dir, nd_error *err) {

@@ -282,6 +282,15 @@ void nd_options_get(char *out, size_t room, const nd_options *options, const nd_
 }
 
 nd_status nd_options_check(const nd_options *options, nd_error *err) {
+  /* Fields may have been set directly: each must be what its text would give. */
+  nd_options copy = *options;
+  if (!options->threshold.den || !options->recall.den)
+    return nd_fail(err, ND_ERR_USAGE, "a decimal option has the denominator 0");
+  for (const nd_option_info *info = table; info->name; info++) {
+    char value[1100];
+    nd_options_get(value, sizeof value, options, info);
+    ND_TRY(nd_options_set(&copy, info->name, value, err));
+  }
   nd_settings settings;
   return nd_settings_resolve(&settings, options, err);
 }

@@ -18,7 +18,8 @@ nd_status nd_sketcher_new(nd_sketcher **out, const nd_options *options, nd_error
   nd_sketcher *s = nd_calloc(1, sizeof *s);
   if (!s) return nd_fail_memory(err, sizeof *s);
   s->options = *options;
-  nd_status status = nd_settings_resolve(&s->settings, &s->options, err);
+  nd_status status = nd_options_check(&s->options, err);
+  if (status == ND_OK) status = nd_settings_resolve(&s->settings, &s->options, err);
   if (status == ND_OK && s->settings.method != ND_METHOD_MINHASH)
     status = nd_fail(err, ND_ERR_USAGE, "a sketcher needs the method minhash, not %s",
                      options->method);

@@ -9,27 +9,16 @@ enum { ROOM = 1 << 12 };
 
 typedef struct chooser {
   nd_job_run *job;
-  uint64_t *rank;     /* per document; NULL: by number */
-  uint32_t *best;     /* per first: the most wanted of its copies; NULL: itself */
-  uint32_t *document; /* position → document; NULL: identity */
-  uint32_t *position;
+  nd_order centre_order; /* --keep centre: made here */
+  const nd_order *order;
   nd_sorter *pairs; /* by position; NULL: the confirmed ones serve */
 } chooser;
 
-static nd_status load_ranks(chooser *c, nd_error *err) {
-  const nd_store *s = &c->job->store;
-  c->rank = nd_malloc(s->documents * sizeof *c->rank);
-  if (!c->rank) return nd_fail_memory(err, s->documents * sizeof *c->rank);
-  for (size_t i = 0; i < s->block_n; i++)
-    ND_TRY(nd_store_column(s, i, ND_COL_RANK, 8, c->rank + s->blocks[i].first, err));
-  return ND_OK;
-}
-
-/* --keep centre: the document most similar to all its neighbours together.
- * Integers, so that the sum does not depend on anything. */
-static nd_status rank_by_degree(chooser *c, nd_item *items, nd_error *err) {
-  nd_sorter *pairs = c->job->confirmed.sorted;
-  for (uint64_t d = 0; d < c->job->store.documents; d++) c->rank[d] = UINT64_MAX;
+/* --keep centre: the document most similar to all its neighbours together is
+ * the most wanted.  Integers, so that the sum does not depend on anything. */
+static nd_status rank_by_degree(uint64_t *rank, nd_job_run *j, nd_item *items, nd_error *err) {
+  nd_sorter *pairs = j->confirmed.sorted;
+  for (uint64_t d = 0; d < j->store.documents; d++) rank[d] = UINT64_MAX;
   ND_TRY(nd_sorter_rewind(pairs, err));
   for (;;) {
     size_t n;
@@ -38,44 +27,20 @@ static nd_status rank_by_degree(chooser *c, nd_item *items, nd_error *err) {
     for (size_t i = 0; i < n; i++) {
       nd_overlap o = nd_overlap_unpack(items[i].value);
       uint64_t part = ((uint64_t)o.common << 20) / (o.joint ? o.joint : 1);
-      c->rank[items[i].key >> 32] -= part;
-      c->rank[(uint32_t)items[i].key] -= part;
+      rank[items[i].key >> 32] -= part;
+      rank[(uint32_t)items[i].key] -= part;
     }
   }
 }
 
-static nd_status choose_best(chooser *c, nd_error *err) {
-  uint64_t n = c->job->store.documents;
-  const uint32_t *same = c->job->found.same;
-  c->best = nd_malloc(n * sizeof *c->best);
-  if (!c->best) return nd_fail_memory(err, n * sizeof *c->best);
-  for (uint32_t d = 0; d < n; d++) c->best[d] = d;
-  for (uint32_t d = 0; d < n; d++) {
-    if (same[d] == ND_NO_DOCUMENT) continue;
-    uint32_t *b = &c->best[same[d]];
-    if (c->rank[d] < c->rank[*b]) *b = d;
-  }
-  return ND_OK;
-}
-
-static nd_status order_documents(chooser *c, nd_error *err) {
-  uint64_t n = c->job->store.documents;
-  nd_item *items = nd_malloc(n * sizeof *items), *spare = nd_malloc(n * sizeof *spare);
-  c->document = nd_malloc(n * sizeof *c->document);
-  c->position = nd_malloc(n * sizeof *c->position);
-  nd_status status = items && spare && c->document && c->position
-                         ? ND_OK
-                         : nd_fail_memory(err, n * 2 * sizeof *items);
-  if (status == ND_OK) {
-    for (uint64_t d = 0; d < n; d++) items[d] = (nd_item){c->rank[d], d};
-    nd_radix_items(items, spare, n);
-    for (uint64_t p = 0; p < n; p++) {
-      c->document[p] = (uint32_t)items[p].value;
-      c->position[items[p].value] = (uint32_t)p;
-    }
-  }
-  nd_free(items);
-  nd_free(spare);
+static nd_status order_by_degree(chooser *c, nd_item *items, nd_error *err) {
+  nd_job_run *j = c->job;
+  uint64_t *rank = nd_malloc(j->store.documents * sizeof *rank);
+  nd_status status = rank ? ND_OK : nd_fail_memory(err, j->store.documents * sizeof *rank);
+  if (status == ND_OK) status = rank_by_degree(rank, j, items, err);
+  if (status == ND_OK)
+    status = nd_order_make(&c->centre_order, rank, j->found.same, (uint32_t)j->store.documents, err);
+  nd_free(rank);
   return status;
 }
 
@@ -89,8 +54,8 @@ static nd_status place_pairs(chooser *c, nd_item *items, const char *tmp, nd_err
     ND_TRY(nd_sorter_next(&n, items, ROOM, from, err));
     if (n == 0) return nd_sorter_finish(c->pairs, err);
     for (size_t i = 0; i < n; i++) {
-      uint64_t a = c->position[c->best[items[i].key >> 32]];
-      uint64_t b = c->position[c->best[(uint32_t)items[i].key]];
+      uint64_t a = nd_order_position(c->order, (uint32_t)(items[i].key >> 32));
+      uint64_t b = nd_order_position(c->order, (uint32_t)items[i].key);
       items[i].key = a < b ? a << 32 | b : b << 32 | a;
     }
     ND_TRY(nd_sorter_add(c->pairs, items, n, err));
@@ -120,7 +85,7 @@ static void add_copies(nd_clusters *out, const chooser *c) {
   const uint64_t whole = nd_overlap_pack((nd_overlap){1, 1});
   for (uint32_t d = 0; d < out->n; d++) {
     if (same[d] == ND_NO_DOCUMENT) continue;
-    uint32_t best = c->best ? c->best[same[d]] : same[d];
+    uint32_t best = c->order->best ? c->order->best[same[d]] : same[d];
     if (best == d) continue;
     out->centre[d] = out->centre[best];
     out->value[d] = out->centre[best] == best ? whole : out->value[best];
@@ -131,20 +96,21 @@ static nd_status survive(nd_clusters *out, chooser *c, nd_item *items, const cha
                          nd_error *err) {
   nd_job_run *j = c->job;
   nd_sorter *pairs = j->confirmed.sorted;
-  if (j->settings.keep != ND_KEEP_FIRST) {
-    ND_TRY(load_ranks(c, err));
-    if (j->settings.keep == ND_KEEP_CENTRE) ND_TRY(rank_by_degree(c, items, err));
-    ND_TRY(choose_best(c, err));
-    ND_TRY(order_documents(c, err));
+  c->order = &j->found.order;
+  if (j->settings.keep == ND_KEEP_CENTRE) {
+    ND_TRY(order_by_degree(c, items, err));
+    c->order = &c->centre_order;
+  }
+  if (c->order->position) {
     ND_TRY(place_pairs(c, items, tmp, err));
     pairs = c->pairs;
   }
   ND_TRY(nd_clusters_init(out, (uint32_t)j->store.documents, err));
   if (j->settings.cluster == ND_CLUSTER_COMPONENTS) {
-    ND_TRY(nd_clusters_components(out, pairs, c->document, err));
+    ND_TRY(nd_clusters_components(out, pairs, c->order->document, err));
     ND_TRY(fill_values(out, j, err));
   } else {
-    ND_TRY(nd_clusters_star(out, pairs, c->document, err));
+    ND_TRY(nd_clusters_star(out, pairs, c->order->document, err));
   }
   add_copies(out, c);
   return ND_OK;
@@ -156,10 +122,7 @@ nd_status nd_survivors(nd_clusters *out, nd_job_run *j, const char *tmp, nd_erro
   nd_status status = items ? ND_OK : nd_fail_memory(err, ROOM * sizeof *items);
   if (status == ND_OK) status = survive(out, &c, items, tmp, err);
   nd_free(items);
-  nd_free(c.rank);
-  nd_free(c.best);
-  nd_free(c.document);
-  nd_free(c.position);
+  nd_order_clear(&c.centre_order);
   nd_sorter_free(c.pairs);
   return status;
 }

@@ -14,7 +14,7 @@
 
 static const char *const results[] = {"kept",         "pairs.tsv",   "clusters.tsv",
                                       "rejected.tsv", "report.html", "summary.json"};
-enum { RESULTS = sizeof results / sizeof *results };
+enum { RESULTS = sizeof results / sizeof *results, SUMMARY_MOST = 1 << 20 };
 
 nd_status nd_path_join(char **out, const char *a, const char *b, nd_error *err) {
   size_t room = strlen(a) + strlen(b) + 2;
@@ -77,10 +77,41 @@ static nd_status exists(bool *out, const char *dir, const char *name, nd_error *
   return status;
 }
 
+static nd_status read_text(nd_buf *out, const char *path, nd_error *err) {
+  int fd;
+  nd_file_info info;
+  ND_TRY(nd_io_open(&fd, path, O_RDONLY, 0, err));
+  nd_status status = nd_io_fstat(&info, fd, path, err);
+  if (status == ND_OK) status = nd_buf_reserve(out, info.size + 1, err);
+  if (status == ND_OK) status = nd_io_read_full(fd, out->p, info.size, path, err);
+  close(fd);
+  if (status != ND_OK) return status;
+  out->n = info.size;
+  out->p[out->n] = '\0';
+  return ND_OK;
+}
+
+/* Is there a summary.json, and is it one of ours? */
+static nd_status holds_result(bool *out, const char *dir, nd_error *err) {
+  char *path = NULL;
+  nd_buf text = {0};
+  nd_file_info info = {0};
+  *out = false;
+  ND_TRY(nd_path_join(&path, dir, "summary.json", err));
+  nd_status status = nd_io_probe(&info, path, err);
+  if (status == ND_OK && info.regular && info.size < SUMMARY_MOST) {
+    status = read_text(&text, path, err);
+    *out = status == ND_OK && strstr(text.p, "\"neardup\": ") != NULL;
+  }
+  nd_buf_clear(&text);
+  nd_free(path);
+  return status;
+}
+
 /* A directory with files of somebody else is not ours to write to. */
 static nd_status refuse_foreign(const char *dir, nd_error *err) {
   bool ours = false;
-  ND_TRY(exists(&ours, dir, "summary.json", err));
+  ND_TRY(holds_result(&ours, dir, err));
   if (ours) return ND_OK;
   ND_TRY(exists(&ours, dir, ".neardup", err));
   if (ours) return ND_OK;
@@ -165,7 +196,7 @@ static bool is_neutral(const char *name) {
 }
 
 static nd_status make_manifest(nd_buf *out, const nd_settings *s, const nd_walk *walk,
-                               nd_error *err) {
+                               uint64_t plan, nd_error *err) {
   ND_TRY(nd_buf_printf(out, err, "neardup\t%s\n", ND_VERSION));
   for (const nd_option_info *info = nd_option_table(); info->name; info++) {
     if (!(info->commands & ND_FOR_DEDUP) || is_neutral(info->name)) continue;
@@ -179,6 +210,8 @@ static nd_status make_manifest(nd_buf *out, const nd_settings *s, const nd_walk 
     ND_TRY(nd_buf_printf(out, err, "%s\t%" PRIu64 " bytes, changed at %" PRId64 "\n", f->path,
                          f->size, f->mtime_ns));
   }
+  /* A file that could not be opened, and now can, is read in other shares. */
+  ND_TRY(nd_buf_printf(out, err, "shares of the input\t%016" PRIx64 "\n", plan));
   return nd_buf_append(out, "", 1, err);
 }
 
@@ -199,20 +232,6 @@ static nd_status differ(const nd_workdir *w, const char *old, const char *now, n
                  "%s was made by another run: there [%.*s], now [%.*s]; repeat that run, use "
                  "--resume never to replace its result, or choose another directory",
                  w->dir, m, old, n, now);
-}
-
-static nd_status read_text(nd_buf *out, const char *path, nd_error *err) {
-  int fd;
-  nd_file_info info;
-  ND_TRY(nd_io_open(&fd, path, O_RDONLY, 0, err));
-  nd_status status = nd_io_fstat(&info, fd, path, err);
-  if (status == ND_OK) status = nd_buf_reserve(out, info.size + 1, err);
-  if (status == ND_OK) status = nd_io_read_full(fd, out->p, info.size, path, err);
-  close(fd);
-  if (status != ND_OK) return status;
-  out->n = info.size;
-  out->p[out->n] = '\0';
-  return ND_OK;
 }
 
 /* Small files are written under another name and renamed: whole or not at all. */
@@ -254,9 +273,24 @@ static nd_status check_complete(nd_workdir *w, nd_error *err) {
   return status;
 }
 
+/* Is there a file of exactly this text? */
+static nd_status holds_text(bool *out, const char *dir, const char *name, const char *text,
+                            nd_error *err) {
+  nd_buf found = {0};
+  char *path = NULL;
+  ND_TRY(exists(out, dir, name, err));
+  if (!*out) return ND_OK;
+  nd_status status = nd_path_join(&path, dir, name, err);
+  if (status == ND_OK) status = read_text(&found, path, err);
+  *out = status == ND_OK && strcmp(found.p, text) == 0;
+  nd_buf_clear(&found);
+  nd_free(path);
+  return status;
+}
+
 static nd_status agree(nd_workdir *w, const nd_settings *settings, const nd_walk *walk,
-                       nd_buf *now, nd_buf *old, char **path, nd_error *err) {
-  ND_TRY(make_manifest(now, settings, walk, err));
+                       uint64_t plan, nd_buf *now, nd_buf *old, char **path, nd_error *err) {
+  ND_TRY(make_manifest(now, settings, walk, plan, err));
   w->fingerprint = XXH3_64bits(now->p, now->n);
   ND_TRY(nd_path_join(path, w->hidden, "manifest", err));
   bool unfinished = false, finished = false, piped = false;
@@ -274,7 +308,10 @@ static nd_status agree(nd_workdir *w, const nd_settings *settings, const nd_walk
     ND_TRY(remove_results(w, err));
     ND_TRY(nd_remove_tree(w->out, err));
   }
-  if (unfinished && !over) return ND_OK;
+  /* Under --tmp the blocks may be those of a run before the unfinished one. */
+  bool resumes = unfinished && !over, apart = strcmp(w->work, w->hidden) != 0;
+  if (resumes && apart) ND_TRY(holds_text(&resumes, w->work, "manifest", now->p, err));
+  if (resumes) return ND_OK;
   /* Old blocks, if any, belong to something else. */
   DIR *d = opendir(w->work);
   if (!d) return nd_io_fail(err, "open", w->work, errno);
@@ -288,14 +325,23 @@ static nd_status agree(nd_workdir *w, const nd_settings *settings, const nd_walk
   }
   closedir(d);
   ND_TRY(status);
+  if (apart) ND_TRY(write_text(w->work, "manifest", (nd_str){now->p, now->n - 1}, err));
   return write_text(w->hidden, "manifest", (nd_str){now->p, now->n - 1}, err);
 }
 
 nd_status nd_workdir_agree(nd_workdir *w, const nd_settings *settings, const nd_walk *walk,
-                           nd_error *err) {
+                           uint64_t plan, nd_error *err) {
   nd_buf now = {0}, old = {0};
-  char *path = NULL;
-  nd_status status = agree(w, settings, walk, &now, &old, &path, err);
+  char *path = NULL, *turn_path = NULL;
+  int turn = -1;
+  /* Shards that start together come to an agreement one after another. */
+  nd_status status = nd_path_join(&turn_path, w->hidden, "turn", err);
+  if (status == ND_OK) status = nd_io_open(&turn, turn_path, O_RDWR | O_CREAT, 0600, err);
+  while (status == ND_OK && flock(turn, LOCK_EX) != 0)
+    if (errno != EINTR) status = nd_io_fail(err, "lock", turn_path, errno);
+  if (status == ND_OK) status = agree(w, settings, walk, plan, &now, &old, &path, err);
+  if (turn >= 0) close(turn);
+  nd_free(turn_path);
   nd_buf_clear(&now);
   nd_buf_clear(&old);
   nd_free(path);

@@ -28,10 +28,10 @@ typedef struct nd_workdir {
 nd_status nd_workdir_open(nd_workdir *w, const char *dir, const nd_settings *settings,
                           nd_error *err) ND_MUST_CHECK;
 
-/* Compares the manifest of this run with the one found, or writes it.
- * ND_ERR_STATE says what differs. */
+/* Compares the manifest of this run with the one found, or writes it; `plan` is
+ * the fingerprint of the tasks.  ND_ERR_STATE says what differs. */
 nd_status nd_workdir_agree(nd_workdir *w, const nd_settings *settings, const nd_walk *walk,
-                           nd_error *err) ND_MUST_CHECK;
+                           uint64_t plan, nd_error *err) ND_MUST_CHECK;
 
 /* Moves the results into place and removes the rest. */
 nd_status nd_workdir_commit(nd_workdir *w, nd_error *err) ND_MUST_CHECK;

@@ -1,6 +1,7 @@
 # WARC and ARC with wrong lengths, endless heads, rubbish, cut and bad bodies:
 # the good records around them are found, and every byte is accounted for.
 . "$SRC/tests/cli/lib/lib.sh"
+export PYTHONDONTWRITEBYTECODE=1
 for name in $(python3 "$SRC/tests/cli/lib/records.py"); do
   title "$name"
   python3 "$SRC/tests/cli/lib/records.py" $name >in

@@ -6,7 +6,7 @@ mkdir tmp
   ulimit -f 1000
   neardup dedup in.jsonl -o out 2>&1 | sed -E 's/blocks-[0-9-]+/blocks-…/'
   echo "exit ${PIPESTATUS[0]}"
-  TMPDIR=$PWD/tmp neardup pairs - <in.jsonl 2>&1 | sed -E 's/neardup-[A-Za-z0-9]+/neardup-…/'
+  neardup pairs - --tmp tmp <in.jsonl 2>&1 | sed -E 's/neardup-[A-Za-z0-9]+/neardup-…/'
   echo "exit ${PIPESTATUS[0]}"
 )
 ls -A tmp

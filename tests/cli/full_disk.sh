@@ -14,7 +14,7 @@ fi
 seq 100000 | sed 's/.*/{"id":"&","text":"one& two& three& four& five& six&"}/' >in.jsonl
 mkdir small
 mount -t tmpfs -o size=2m none small
-hide() { sed -E 's/(blocks-|neardup-|neardup-stdin-)[A-Za-z0-9.-]+/\1…/g'; }
+hide() { sed -E 's#(blocks-|small/neardup-stdin-|small/neardup-)[A-Za-z0-9.-]+#\1…#g'; }
 
 title "dedup"
 neardup dedup in.jsonl -o small/out 2>&1 | hide
@@ -55,6 +55,6 @@ title "pairs and inspect through a pipe"
 mount -t tmpfs -o size=1m none small
 neardup pairs in.jsonl --tmp small 2>&1 | hide
 neardup pairs - --tmp small <in.jsonl 2>&1 | hide
-TMPDIR=$PWD/small neardup inspect - <in.jsonl 2>&1 | hide
+TMPDIR=small neardup inspect - <in.jsonl 2>&1 | hide
 ls -A small
 umount small

@@ -93,7 +93,7 @@ static nd_buf slurp(const char *path) {
 static nd_status pack(const char *path, nd_packing packing, nd_str plain, size_t most,
                       size_t member) {
   nd_packer *p;
-  ND_TRY(nd_packer_open(&p, path, packing, &err));
+  ND_TRY(nd_packer_open(&p, path, packing, true, &err));
   size_t place = 0;
   nd_status status;
   while (place < plain.n) {
@@ -165,11 +165,55 @@ static void test_round_trip(void **state) {
   nd_buf_clear(&plain);
 }
 
+/* Without records members are chunks; large members are packed as they come;
+ * threads change nothing. */
+static void test_gzip_threads(void **state) {
+  (void)state;
+  new_seed();
+  nd_buf plain = mixed(12 << 20);
+  nd_buf files[2][2] = {{{0}}};
+  for (int records = 0; records < 2; records++) {
+    for (int i = 0; i < 2; i++) {
+      nd_packer *p;
+      ok(nd_packer_open(&p, at("t"), ND_PACKING_GZIP, records, &err));
+      nd_packer_threads(p, i ? 3 : 1);
+      size_t place = 0;
+      while (place < plain.n) {
+        size_t n = 1 + draw(300000);
+        if (n > plain.n - place) n = plain.n - place;
+        ok(nd_packer_put(p, plain.p + place, n, &err));
+        place += n;
+      }
+      ok(nd_packer_close(p, false, &err));
+      uint64_t got = reads_back(at("t"), ND_PACKING_GZIP, nd_buf_str(&plain));
+      assert_int_equal(got, records ? 1 : 48);
+      files[records][i] = slurp(at("t"));
+    }
+    assert_true(nd_str_eq(nd_buf_str(&files[records][0]), nd_buf_str(&files[records][1])));
+  }
+  /* Members of 1000 bytes, one of 9 MiB, then 1000 again. */
+  nd_packer *p;
+  uint64_t members = 0;
+  ok(nd_packer_open(&p, at("t"), ND_PACKING_GZIP, true, &err));
+  nd_packer_threads(p, 2);
+  for (size_t place = 0; place < plain.n; members++) {
+    size_t n = place == 500000 ? 9 << 20 : 1000;
+    if (n > plain.n - place) n = plain.n - place;
+    ok(nd_packer_put(p, plain.p + place, n, &err));
+    ok(nd_packer_member_end(p, &err));
+    place += n;
+  }
+  ok(nd_packer_close(p, false, &err));
+  assert_int_equal(reads_back(at("t"), ND_PACKING_GZIP, nd_buf_str(&plain)), members);
+  for (int i = 0; i < 4; i++) nd_buf_clear(&files[i / 2][i % 2]);
+  nd_buf_clear(&plain);
+}
+
 static void test_gzip_header(void **state) {
   (void)state;
   ok(pack(at("a"), ND_PACKING_GZIP, nd_str_of("ab"), 2, 1));
   nd_buf b = slurp(at("a"));
-  const unsigned char head[10] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255};
+  const unsigned char head[10] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 255};
   assert_memory_equal(b.p, head, 10);
   assert_memory_equal(b.p + b.n / 2, head, 10); /* the second member's too */
   nd_buf_clear(&b);
@@ -190,7 +234,7 @@ static void test_copy(void **state) {
   ok(nd_io_open(&in, at("source"), O_RDONLY, 0, &err));
   for (nd_packing packing = ND_PACKING_NONE; packing <= ND_PACKING_ZSTD; packing++) {
     nd_packer *p;
-    ok(nd_packer_open(&p, at("a"), packing, &err));
+    ok(nd_packer_open(&p, at("a"), packing, true, &err));
     ok(nd_packer_put(p, plain.p, 10, &err));
     ok(nd_packer_copy(p, in, 10, plain.n - 11, "source", &err));
     ok(nd_packer_copy(p, in, plain.n - 1, 1, "source", &err));
@@ -198,7 +242,7 @@ static void test_copy(void **state) {
     assert_int_equal(nd_packer_offset(p), plain.n);
     ok(nd_packer_close(p, true, &err));
     reads_back(at("a"), packing, nd_buf_str(&plain));
-    ok(nd_packer_open(&p, at("a"), packing, &err));
+    ok(nd_packer_open(&p, at("a"), packing, true, &err));
     assert_int_equal(nd_packer_copy(p, in, plain.n - 5, 6, "source", &err), ND_ERR_DATA);
     assert_non_null(strstr(err.message, "source is shorter"));
     assert_int_equal(nd_packer_copy(p, in, 0, 1, "source", &err), ND_ERR_DATA);
@@ -215,7 +259,7 @@ static void test_failures(void **state) {
   nd_packer *p;
   nd_buf plain = mixed(3 << 20);
   nd_packer_abandon(NULL);
-  assert_int_equal(nd_packer_open(&p, at("none/a"), ND_PACKING_GZIP, &err), ND_ERR_IO);
+  assert_int_equal(nd_packer_open(&p, at("none/a"), ND_PACKING_GZIP, true, &err), ND_ERR_IO);
   assert_null(p);
   for (nd_packing packing = ND_PACKING_NONE; packing <= ND_PACKING_ZSTD; packing++) {
     int failures = 0;
@@ -253,6 +297,7 @@ static void test_failures(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_teardown(test_round_trip, clear_hooks),
+      cmocka_unit_test_teardown(test_gzip_threads, clear_hooks),
       cmocka_unit_test_teardown(test_gzip_header, clear_hooks),
       cmocka_unit_test_teardown(test_copy, clear_hooks),
       cmocka_unit_test_teardown(test_failures, clear_hooks),

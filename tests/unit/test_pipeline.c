@@ -25,6 +25,7 @@
 static char dir[] = "/tmp/nd_test_pipeline_XXXXXX";
 static char out_path[80];
 static const char *inputs[2] = {corpus_path, second_path};
+
 /* ---- results ---- */
 
 static size_t number_of(const char *id) {
@@ -428,7 +429,7 @@ static void disk_is_bad(uint64_t nth) {
   nd_io_fail_at(nth, EIO);
 }
 
-enum { SECONDS = 2 }; /* for one kind of failure; NEARDUP_FAULTS=all has no limit */
+enum { SECONDS = 1 }; /* for one kind of failure; NEARDUP_FAULTS=all has no limit */
 
 static double time_limit(void) {
   return getenv("NEARDUP_FAULTS") ? 1e9 : SECONDS;

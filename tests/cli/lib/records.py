@@ -3,6 +3,8 @@ two good ones (a and b), as the case says; records.py alone lists the cases."""
 import gzip
 import sys
 
+from bomb import gzip_bomb
+
 FOX = b"the quick brown fox jumps over the lazy dog and runs away into the deep dark forest"
 RICE = b"an entirely different sentence about cooking rice with plenty of salt and butter tonight"
 WORDS = b"some words in the bad record body that are not in the others at all, my dear friend"
@@ -28,13 +30,6 @@ def arc(name, length):
 def arc_file(bad):
     return (b"filedesc://x.arc 0.0.0.0 20200101000000 text/plain 15\n1 0 example.or\n\n" +
             arc("a", len(FOX)) + FOX + b"\n" + bad + arc("b", len(RICE)) + RICE + b"\n")
-
-
-def bomb(times=1):
-    packed = b"\0" * (1 << 30)
-    for _ in range(times):
-        packed = gzip.compress(packed, 1 if len(packed) > 1 << 29 else 9)
-    return packed
 
 
 A, B = record("a", FOX), record("b", RICE)
@@ -70,8 +65,8 @@ CASES |= {
     "http-chunk-absurd": lambda: A + response(
         b"Transfer-Encoding: chunked\r\n", b"FFFFFFFFFFFFFFFFFFFF\r\nabc\r\n0\r\n\r\n") + B,
     "http-chunk-cut": lambda: A + response(b"Transfer-Encoding: chunked\r\n", b"100\r\nabc def ghi\r\n") + B,
-    "bomb": lambda: A + response(b"Content-Encoding: gzip\r\n", bomb()) + B,
-    "bomb-in-bomb": lambda: A + response(b"Content-Encoding: gzip, gzip\r\n", bomb(2)) + B,
+    "bomb": lambda: A + response(b"Content-Encoding: gzip\r\n", gzip_bomb()) + B,
+    "bomb-in-bomb": lambda: A + response(b"Content-Encoding: gzip, gzip\r\n", gzip.compress(gzip_bomb())) + B,
     "arc-length-long": lambda: arc_file(arc("bad", 5000) + WORDS + b"\n"),
     "arc-length-5GB": lambda: arc_file(arc("bad", 5_000_000_000) + WORDS + b"\n"),
     "arc-length-absurd": lambda: arc_file(arc("bad", "9" * 30) + WORDS + b"\n"),

@@ -1,0 +1,44 @@
+"""Promise 5: memory is a budget.  Corpora far larger than it finish, with a peak
+of at most the budget and 64 MiB, and give the same bytes."""
+
+import shutil
+
+from promise_tools import digest, expect, expect_whole, promise
+
+SLACK = 64 << 20
+WAYS = ([], ["--keep", "longest"], ["--cluster", "components"])
+
+
+def within(lab, corpus, budget, cases):
+    peaks = []
+    truth = {}
+    for threads, way in cases:
+        key = " ".join(way)
+        if key not in truth:
+            out = lab.fresh("roomy")
+            lab.dedup(corpus, out, "--memory", "4G", "--threads", "2", *way).expect(0)
+            truth[key] = digest(out)
+            shutil.rmtree(out)
+        out = lab.fresh("tight")
+        run, peak = lab.measured(corpus, out, "--memory", f"{budget}M", "--threads", threads, *way)
+        run.expect(0)
+        peaks.append(peak)
+        case = f"{threads} threads {key}"
+        expect(peak <= (budget << 20) + SLACK,
+               f"{case}: peak memory {peak >> 20} MiB with a budget of {budget} MiB")
+        expect_whole(out)
+        expect(digest(out) == truth[key], f"{case}: other bytes")
+        shutil.rmtree(out)
+    return f"peak {max(peaks) >> 20} MiB of {budget} + 64"
+
+
+@promise("160 MB in a budget of 20 MB")
+def long_documents(lab):
+    corpus = lab.corpus(80000, bytes=2000, seed=41)
+    return within(lab, corpus, 20, [(2, WAYS[0]), (8, WAYS[0]), (8, WAYS[1]), (2, WAYS[2])])
+
+
+@promise("a million short documents in a budget of 20 MB")
+def short_documents(lab):
+    corpus = lab.corpus(600000, bytes=120, seed=42)
+    return within(lab, corpus, 20, [(2, WAYS[0]), (8, WAYS[1]), (8, WAYS[2])])
