@@ -34,7 +34,7 @@ static int take_option(cli_args *out, const cli_command *command, int argc, char
     cli_complain("--output needs a directory");
     return wrong(command, exit_status);
   }
-  if (n == 5 && memcmp(name, "whole", n) == 0 && command->bit == ND_FOR_INSPECT) {
+  if (n == 5 && strcmp(name, "whole") == 0 && command->bit == ND_FOR_INSPECT) {
     out->whole = 1;
     return 0;
   }

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -71,7 +72,7 @@ static void draw_bar(cli_progress *p, const nd_progress *now) {
     line[n++] = ']';
     n += snprintf(line + n, sizeof line - (size_t)n, " %3d%%  %s documents", (int)(share * 100),
                   cli_count(now->documents));
-    if (now->seconds > 0.5) {
+    if (strcmp(now->stage, "read") == 0 && now->seconds > 0.5) {
       double rate = (double)now->done / now->seconds;
       int left = (int)ceil((double)(now->total - now->done) / (rate > 0 ? rate : 1));
       n += snprintf(line + n, sizeof line - (size_t)n, "  %s/s  %d:%02d left", cli_bytes(rate),
@@ -96,8 +97,11 @@ static void show(void *context, const nd_progress *now) {
             now->stage, now->done, now->total, now->documents, now->seconds);
     return;
   }
-  if (now->seconds - p->last < 0.1 && p->drawn) return;
-  p->last = now->seconds;
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  double clock = (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+  if (clock - p->last < 0.1) return;
+  p->last = clock;
   draw_bar(p, now);
 }
 

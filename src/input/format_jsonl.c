@@ -13,8 +13,10 @@ static int sniff_lines(nd_str head) {
     head.p += line.n + 1;
     while (line.n && (*line.p == ' ' || (*line.p >= '\t' && *line.p <= '\r'))) line.p++, line.n--;
     if (line.n == 0) continue;
-    if (*line.p == '{' && nd_json_read(NULL, 0, line, NULL) == ND_OK) good++;
-    else bad++;
+    if (*line.p == '{' && nd_json_read(NULL, 0, line, NULL) == ND_OK)
+      good++;
+    else
+      bad++;
   }
   return good > bad ? 70 : 0;
 }

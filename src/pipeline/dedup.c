@@ -89,6 +89,7 @@ static nd_status run(dedup *d, const char *const *inputs, size_t n, const char *
   ND_TRY(nd_workdir_agree(&d->dir, &j->settings, &j->walk, nd_feed_fingerprint(j->feed), err));
   if (d->dir.complete) {
     j->summary->already_complete = 1;
+    j->summary->rejected = d->dir.rejected;
     return ND_OK;
   }
   ND_TRY(nd_job_read(j, d->dir.work, err));

@@ -115,6 +115,7 @@ static nd_status check_range(finder *f, nd_texts *texts, uint64_t begin, uint64_
 static nd_status check_copies(void *context, unsigned member, uint64_t job, nd_error *err) {
   finder *f = context;
   (void)member;
+  ND_TRY(nd_hooks_check(f->source->hooks, err));
   uint64_t begin = job * JOB_DOCUMENTS, end = begin + JOB_DOCUMENTS;
   if (end > f->store->documents) end = f->store->documents;
   nd_buf first = {0}, copy = {0};
@@ -179,8 +180,17 @@ static nd_status add_band(nd_grouper *g, const finder *f, uint64_t *keys, uint32
   return ND_OK;
 }
 
+static void show_bands(const finder *f, uint64_t done) {
+  const nd_hooks *h = f->source->hooks;
+  if (!h || !h->progress) return;
+  nd_progress p = {"find", done, f->settings->bands, f->store->documents, 0};
+  h->progress(h->context, &p);
+}
+
 static nd_status find_band(void *context, unsigned member, uint64_t job, nd_error *err) {
   finder *f = context;
+  ND_TRY(nd_hooks_check(f->source->hooks, err));
+  if (member == 0) show_bands(f, job);
   uint32_t most = most_docs(f->store);
   uint64_t *keys = nd_malloc(most * sizeof *keys);
   if (!keys) return nd_fail_memory(err, most * sizeof *keys);

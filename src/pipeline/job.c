@@ -71,9 +71,7 @@ nd_status nd_job_report(nd_job_run *j, const char *stage, uint64_t done, uint64_
     nd_progress p = {stage, done, total, j->summary->documents, since(&j->began)};
     h->progress(h->context, &p);
   }
-  if (h->cancelled && h->cancelled(h->context))
-    return nd_fail(err, ND_ERR_CANCELLED, "interrupted");
-  return ND_OK;
+  return nd_hooks_check(h, err);
 }
 
 nd_status nd_job_plan(nd_job_run *j, const char *const *inputs, size_t n, const char *avoid,
@@ -98,8 +96,7 @@ static bool is_done(void *context, uint32_t task, uint32_t part) {
 
 static nd_status tick(reading *r, unsigned member, nd_error *err) {
   nd_job_run *j = r->job;
-  if (j->hooks && j->hooks->cancelled && j->hooks->cancelled(j->hooks->context))
-    return nd_fail(err, ND_ERR_CANCELLED, "interrupted");
+  ND_TRY(nd_hooks_check(j->hooks, err));
   if (member != 0) return ND_OK;
   int tenth = (int)(since(&j->began) * 10);
   if (tenth == r->last_tick) return ND_OK;
@@ -167,7 +164,7 @@ static nd_status seal(nd_job_run *j, nd_error *err) {
   for (uint32_t i = 0; i < tasks; i++) begin[i] = nd_feed_task(j->feed, i)->begin;
   nd_status status = nd_store_seal(&j->store, tasks, begin, err);
   nd_free(begin);
-  j->source = (nd_text_source){&j->store, &j->walk, j->feed, &j->settings};
+  j->source = (nd_text_source){&j->store, &j->walk, j->feed, &j->settings, j->hooks};
   return status;
 }
 

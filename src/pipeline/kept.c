@@ -298,6 +298,8 @@ static nd_status copy_packed(const keeper *k, struct member *m, uint32_t f, unsi
   ND_TRY(nd_cutter_open(&c, file->real, k->paths[f], records, threads, err));
   nd_status status = ND_OK;
   for (size_t i = k->first[f]; i < k->first[f + 1] && status == ND_OK; i++) {
+    status = nd_hooks_check(k->job->hooks, err);
+    if (status != ND_OK) break;
     size_t block = k->regions[i].block;
     status = load_cuts(k, m, block, f, err);
     if (status == ND_OK) status = load_starts(k, m, block, f, err);
@@ -323,6 +325,8 @@ static nd_status copy_job(void *context, unsigned member, uint64_t job, nd_error
   keeper *k = context;
   const region *r = &k->regions[job];
   struct member *m = &k->members[member];
+  if (member == 0) ND_TRY(nd_job_report(k->job, "write", job, k->n, err));
+  ND_TRY(nd_hooks_check(k->job->hooks, err));
   if (!k->packed[r->file]) return copy_region(k, m, r, err);
   if (job != k->first[r->file] || is_large(k, r->file)) return ND_OK;
   return copy_packed(k, m, r->file, 1, err);

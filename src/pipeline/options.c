@@ -12,7 +12,6 @@
 #include "pipeline/settings.h"
 
 #define FIELD(f) offsetof(nd_options, f), sizeof(((nd_options *)0)->f)
-#define ALL (ND_FOR_DEDUP | ND_FOR_PAIRS | ND_FOR_CLUSTER | ND_FOR_INSPECT)
 #define READ (ND_FOR_DEDUP | ND_FOR_PAIRS | ND_FOR_INSPECT)
 #define FIND (ND_FOR_DEDUP | ND_FOR_PAIRS)
 
@@ -62,7 +61,7 @@ static const nd_option_info table[] = {
      "which member stays: first, longest, shortest, oldest, newest, url, centre or field:NAME"},
     {"max-document", ND_OPTION_SIZE, FIELD(max_document), "64M", "SIZE", NULL, 1, UINT64_C(1) << 30,
      READ, "longer documents are rejected (also what a packed one may grow to)"},
-    {"threads", ND_OPTION_COUNT, FIELD(threads), "0", "N", NULL, 0, 1024, READ,
+    {"threads", ND_OPTION_COUNT, FIELD(threads), "0", "N", NULL, 0, 1024, FIND,
      "threads to use; 0 means all cores"},
     {"memory", ND_OPTION_SIZE, FIELD(memory), "0", "SIZE", NULL, 0, UINT64_C(1) << 50, FIND,
      "memory to use; 0 means half of the machine's"},
@@ -72,7 +71,7 @@ static const nd_option_info table[] = {
      "only read and sketch part I of N into the output directory; a last run without it finishes"},
     {"resume", ND_OPTION_WORD, FIELD(resume), "auto", "HOW", "auto never", 0, 0, ND_FOR_DEDUP,
      "auto goes on where an interrupted run stopped; never starts over"},
-    {"progress", ND_OPTION_WORD, FIELD(progress), "auto", "HOW", "auto json none", 0, 0, ALL,
+    {"progress", ND_OPTION_WORD, FIELD(progress), "auto", "HOW", "auto json none", 0, 0, FIND,
      "auto: a bar on a terminal, nothing in a pipe"},
     {NULL, ND_OPTION_FLAG, 0, 0, NULL, NULL, NULL, 0, 0, 0, NULL}};
 

@@ -13,6 +13,7 @@ static void put_options(nd_json_out *out, const nd_job_run *j) {
     if (!(info->commands & ND_FOR_DEDUP)) continue;
     char value[1100];
     nd_options_get(value, sizeof value, j->options, info);
+    if (strcmp(info->name, "cluster") == 0 && !value[0]) strcpy(value, "star");
     nd_json_string(out, info->name, nd_str_of(value));
   }
   nd_json_end(out, '}');

@@ -6,6 +6,7 @@
 #ifndef ND_PIPELINE_TEXTS_H
 #define ND_PIPELINE_TEXTS_H
 
+#include "neardup/run.h"
 #include "pipeline/feed.h"
 #include "pipeline/settings.h"
 #include "pipeline/store.h"
@@ -16,7 +17,11 @@ typedef struct nd_text_source {
   const nd_walk *walk;
   const nd_feed *feed;
   const nd_settings *settings;
+  const nd_hooks *hooks; /* may be NULL */
 } nd_text_source;
+
+/* ND_ERR_CANCELLED when the hooks (NULL: none) ask to stop. */
+nd_status nd_hooks_check(const nd_hooks *hooks, nd_error *err) ND_MUST_CHECK;
 
 typedef struct nd_texts nd_texts;
 

@@ -263,6 +263,8 @@ static nd_status check_complete(nd_workdir *w, nd_error *err) {
   char mark[64];
   snprintf(mark, sizeof mark, "\"run\": \"%016" PRIx64 "\"", w->fingerprint);
   w->complete = status == ND_OK && strstr(text.p, mark) != NULL;
+  const char *rejected = status == ND_OK ? strstr(text.p, "\"rejected\": ") : NULL;
+  if (rejected) w->rejected = strtoull(rejected + strlen("\"rejected\": "), NULL, 10);
   if (status == ND_OK && !w->complete)
     status = nd_fail(err, ND_ERR_STATE,
                      "%s holds the result of another run (other options, inputs or version); choose "

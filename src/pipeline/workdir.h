@@ -21,6 +21,7 @@ typedef struct nd_workdir {
   int lock, shard_lock;
   bool created, locked;
   bool complete;         /* DIR holds the result of exactly this run */
+  uint64_t rejected;     /* then: records it rejected */
   uint64_t fingerprint;  /* of the manifest */
 } nd_workdir;
 

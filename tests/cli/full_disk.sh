@@ -35,7 +35,7 @@ mount -t tmpfs -o size=100m none small
 fallocate -l 90m small/ballast
 neardup dedup in.jsonl -o small/out --tmp "$HOME" 2>&1 | hide | said | tail -1
 neardup dedup in.jsonl -o fresh 2>/dev/null
-for left in 2 4 6 8; do
+for left in 2 6 10 14 40; do
   rm -rf small/out
   fallocate -l 90m small/ballast
   truncate -s $((100 - left))m small/ballast
