@@ -41,13 +41,25 @@ typedef struct nd_str {
   size_t n;
 } nd_str;
 
-/* Writes a message and returns `status`, so that `return nd_fail(...)` reads
- * well.  `err` may be NULL.  Control characters in the message are replaced. */
-ND_API nd_status nd_fail(nd_error *err, nd_status status, const char *format, ...)
+/* nd_fail(err, status, format, ...) writes a message and is `status`, so that
+ * `return nd_fail(...)` reads well.  `err` may be NULL.  Control characters in
+ * the message are replaced.  (A macro, so that compilers and checkers see which
+ * status comes back.) */
+#define nd_fail(err, status, ...) \
+  nd_status_after((status), nd_error_write((err), (status), __VA_ARGS__))
+
+ND_API int nd_error_write(nd_error *err, nd_status status, const char *format, ...)
     ND_PRINTF(3, 4);
 
+static inline nd_status nd_status_after(nd_status status, int written) {
+  (void)written;
+  return status;
+}
+
 /* "out of memory" with the number of bytes asked for. */
-ND_API nd_status nd_fail_memory(nd_error *err, size_t bytes);
+static inline nd_status nd_fail_memory(nd_error *err, size_t bytes) {
+  return nd_fail(err, ND_ERR_MEMORY, "out of memory: %zu bytes were refused", bytes);
+}
 
 /* A short English name of a status: "usage", "memory" … */
 ND_API const char *nd_status_name(nd_status status);

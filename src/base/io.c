@@ -62,7 +62,7 @@ static const char *describe(char *buf, size_t n, int error_number) {
 #endif
 }
 
-nd_status nd_io_fail(nd_error *err, const char *verb, const char *name, int error_number) {
+int nd_io_error_write(nd_error *err, const char *verb, const char *name, int error_number) {
   const char *advice = "";
   switch (error_number) {
     case ENOSPC:
@@ -77,7 +77,7 @@ nd_status nd_io_fail(nd_error *err, const char *verb, const char *name, int erro
     default: break;
   }
   char buf[256];
-  return nd_fail(err, ND_ERR_IO, "cannot %s %s: %s%s", verb, name,
+  return nd_error_write(err, ND_ERR_IO, "cannot %s %s: %s%s", verb, name,
                  describe(buf, sizeof buf, error_number), advice);
 }
 

@@ -71,7 +71,11 @@ nd_status nd_io_fstat(nd_file_info *out, int fd, const char *name, nd_error *err
 void nd_io_will_read_on(int fd);
 
 /* ND_ERR_IO "cannot VERB NAME: what errno means; the way out". */
-nd_status nd_io_fail(nd_error *err, const char *verb, const char *name, int error_number);
+int nd_io_error_write(nd_error *err, const char *verb, const char *name, int error_number);
+static inline nd_status nd_io_fail(nd_error *err, const char *verb, const char *name,
+                                   int error_number) {
+  return nd_status_after(ND_ERR_IO, nd_io_error_write(err, verb, name, error_number));
+}
 
 /* Tests: the system call number `nth` from now (1 = the next) fails with
  * `error_number`; 0 = none.  Advice and the closing of descriptors on a failure

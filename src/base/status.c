@@ -4,8 +4,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-nd_status nd_fail(nd_error *err, nd_status status, const char *format, ...) {
-  if (err == NULL) return status;
+int nd_error_write(nd_error *err, nd_status status, const char *format, ...) {
+  if (err == NULL) return 0;
   va_list args;
   va_start(args, format);
   vsnprintf(err->message, sizeof err->message, format, args);
@@ -16,11 +16,7 @@ nd_status nd_fail(nd_error *err, nd_status status, const char *format, ...) {
   for (char *c = err->message; *c; c++) {
     if ((unsigned char)*c < 0x20 || *c == 0x7f) *c = '?';
   }
-  return status;
-}
-
-nd_status nd_fail_memory(nd_error *err, size_t bytes) {
-  return nd_fail(err, ND_ERR_MEMORY, "out of memory: %zu bytes were refused", bytes);
+  return 1;
 }
 
 const char *nd_status_name(nd_status status) {

@@ -37,7 +37,7 @@ void nd_bucket_stats_add(nd_bucket_stats *to, const nd_bucket_stats *from);
  * one of a whole bucket, ND_PAIR_STAR for a star edge.  `last_centre` (one
  * per document, may be NULL) spares repeats of one star edge: it only saves
  * work. */
-nd_status nd_buckets_pairs(nd_sorter *pairs, nd_bucket_stats *stats, nd_grouper *g, uint64_t cap,
+nd_status nd_buckets_pairs(nd_sorter *pairs, nd_bucket_stats *stats, nd_grouper *from, uint64_t cap,
                            _Atomic uint32_t *last_centre, nd_error *err) ND_MUST_CHECK;
 
 #endif

@@ -81,7 +81,7 @@ static bool is_bare_head(nd_str b) {
 static size_t read_head(http_head *h, nd_str b) {
   nd_http_codec content[MAX_CODECS / 2], transfer[MAX_CODECS / 2];
   size_t contents = 0, transfers = 0, at = 0;
-  nd_str line;
+  nd_str line = {0};
   *h = (http_head){0};
   if (nd_http_begins(b)) {
     next_line(&line, b, 0);

@@ -209,7 +209,7 @@ close:
 }
 
 static nd_status run(nd_json_field *fields, size_t count, nd_str text, nd_error *err) {
-  parser j;
+  parser j = {0};
   j.p = text.p;
   j.end = text.p + text.n;
   j.why = NULL;
@@ -248,7 +248,7 @@ nd_status nd_json_read(nd_json_field *fields, size_t count, nd_str text, nd_erro
 bool nd_json_cut_off(nd_str text) {
   nd_str head = trimmed(text);
   if (head.n == 0 || *head.p != '{') return false;
-  parser j;
+  parser j = {0};
   j.p = head.p;
   j.end = head.p + head.n;
   j.why = NULL;

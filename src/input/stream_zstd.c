@@ -138,7 +138,7 @@ static uint32_t little_endian(const char *bytes) {
 static nd_status read_dictionary(zstd *z, nd_error *err) {
   nd_source *src = z->src;
   if (little_endian(src->bytes + src->pos) != 0x184d2a5d) return ND_OK;
-  char head[8];
+  char head[8] = {0};
   nd_buf content = {0};
   ND_TRY(read_bytes(z, head, sizeof head, err));
   uint32_t left = little_endian(head + 4);

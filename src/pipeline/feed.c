@@ -6,13 +6,14 @@
 #include "base/hash.h"
 #include "pipeline/feed_range.h"
 
-enum { RANGE_BYTES = 4 << 20, SMALL_FILE = 4 << 20, BATCH_BYTES = 2 << 20, BATCH_RECORDS = 1 << 15,
+enum { RANGE_BYTES = 4 << 20, SMALL_FILE = 4 << 20, BATCH_BYTES = 2 << 20,
        GROUP_FILES = 4096, SNIFF_BYTES = 1 << 16 };
 
-/* The reading place of a FILES or STREAM task. */
+/* The reading place of a task. */
 typedef struct reader {
   uint32_t task, file; /* file: the next one to open, or the open one */
   uint32_t part;
+  uint64_t at; /* RANGE: where the next part begins */
   nd_stream *stream;
   const nd_format *format;
   uint32_t line;
@@ -188,7 +189,7 @@ static nd_status read_file(nd_batch *b, reader *r, nd_feed *f, bool *full, nd_er
                  (r->format == &nd_format_warc || r->format == &nd_format_arc);
   }
   for (;;) {
-    if (b->bytes.n >= BATCH_BYTES || b->n + b->others >= BATCH_RECORDS) {
+    if (b->bytes.n >= BATCH_BYTES || b->n + b->others >= ND_BATCH_RECORDS) {
       *full = true;
       return ND_OK;
     }
@@ -257,11 +258,44 @@ static void empty_batch(nd_batch *b) {
   b->last = b->lines_relative = false;
 }
 
-/* Under the lock: a reader that nobody uses, or a new one; NULL with *range
- * set: a range task to read; NULL otherwise: nothing left. */
-static nd_status choose(reader **out, int64_t *range, nd_feed *f, nd_error *err) {
+/* Fills a batch from a range. */
+static nd_status read_range(nd_batch *b, reader *r, nd_feed *f, nd_error *err) {
+  const nd_task *task = &f->tasks[r->task];
+  uint64_t from = r->at;
+  nd_error local;
+  b->task = r->task;
+  b->part = r->part++;
+  nd_status status = nd_feed_range(b, &r->at, b->part == 0, task, &f->walk->files[task->file],
+                                   &f->options, &local);
+  if (status == ND_ERR_MEMORY) {
+    if (err) *err = local;
+    return status;
+  }
+  if (status != ND_OK) {
+    /* Vanished, shrunk or unreadable: the rest of this range is lost, and said to be. */
+    uint64_t lines = b->lines;
+    empty_batch(b);
+    b->lines_relative = true;
+    b->lines = lines;
+    r->at = task->end;
+    nd_raw where = {.file = task->file, .offset = from, .length = task->end - from};
+    ND_TRY(nd_batch_reject(b, &where, nd_str_of(local.message), err));
+  }
+  b->last = r->finished = r->at >= task->end;
+  f->done += (b->last ? task->end : r->at) - from;
+  return ND_OK;
+}
+
+static uint64_t task_bytes(const nd_feed *f, const nd_task *task) {
+  if (task->kind == ND_TASK_RANGE) return task->end - task->begin;
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < task->files; i++) bytes += f->walk->files[task->file + i].size;
+  return bytes;
+}
+
+/* Under the lock: a reader that nobody uses, or a new one; NULL: nothing left. */
+static nd_status choose(reader **out, nd_feed *f, nd_error *err) {
   *out = NULL;
-  *range = -1;
   for (;;) {
     if (f->stopped) return ND_OK;
     while (f->next_task < f->task_n && f->next_task % f->shards != f->shard) f->next_task++;
@@ -278,18 +312,14 @@ static nd_status choose(reader **out, int64_t *range, nd_feed *f, nd_error *err)
     if (tasks_left) {
       uint32_t number = f->next_task++;
       const nd_task *task = &f->tasks[number];
-      if (task->kind == ND_TASK_RANGE) {
-        if (f->skip && f->skip(f->skip_context, number, 0)) {
-          f->done += task->end - task->begin;
-          continue;
-        }
-        *range = number;
-        return ND_OK;
+      if (f->skip && f->skip(f->skip_context, number, ND_WHOLE_TASK)) {
+        f->done += task_bytes(f, task);
+        continue;
       }
       ND_TRY(nd_array_grow(&f->readers, &f->reader_cap, f->reader_n + 1, sizeof(reader *), err));
       reader *r = nd_calloc(1, sizeof *r);
       if (!r) return nd_fail_memory(err, sizeof *r);
-      *r = (reader){.task = number, .file = task->file, .busy = true};
+      *r = (reader){.task = number, .file = task->file, .at = task->begin, .busy = true};
       f->readers[f->reader_n++] = r;
       *out = r;
       return ND_OK;
@@ -314,34 +344,14 @@ nd_status nd_feed_next(bool *more, nd_batch *b, nd_feed *f, nd_error *err) {
   for (;;) {
     empty_batch(b);
     reader *r;
-    int64_t range;
     pthread_mutex_lock(&f->lock);
-    nd_status status = choose(&r, &range, f, err);
+    nd_status status = choose(&r, f, err);
     pthread_mutex_unlock(&f->lock);
     ND_TRY(status);
-    *more = r || range >= 0;
+    *more = r != NULL;
     if (!*more) return ND_OK;
-    if (range >= 0) {
-      const nd_task *task = &f->tasks[range];
-      b->task = (uint32_t)range;
-      b->part = 0;
-      b->last = true;
-      nd_error local;
-      status = nd_feed_range(b, task, &f->walk->files[task->file], &f->options, &local);
-      f->done += task->end - task->begin;
-      if (status == ND_OK || status == ND_ERR_MEMORY) {
-        if (status != ND_OK) *err = local;
-        return status;
-      }
-      /* Vanished, shrunk or unreadable: this range is lost, and said to be. */
-      uint64_t lines = b->lines;
-      empty_batch(b);
-      b->last = b->lines_relative = true;
-      b->lines = lines;
-      nd_raw where = {.file = task->file, .offset = task->begin, .length = task->end - task->begin};
-      return nd_batch_reject(b, &where, nd_str_of(local.message), err);
-    }
-    status = read_part(b, r, f, err);
+    bool range = f->tasks[r->task].kind == ND_TASK_RANGE;
+    status = range ? read_range(b, r, f, err) : read_part(b, r, f, err);
     uint32_t task = b->task, part = b->part;
     pthread_mutex_lock(&f->lock);
     if (status != ND_OK) r->finished = true;

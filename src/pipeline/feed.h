@@ -8,13 +8,16 @@
  *           turns at reading it and work on their batches side by side
  *   FILES   several small files, one after another
  *
- * A batch (task, part) is cut after BATCH_BYTES of records, so its content is
- * a function of the input alone. */
+ * A batch (task, part) is cut after BATCH_BYTES of records or ND_BATCH_RECORDS
+ * of them (a range: only the latter), so its content is a function of the input
+ * alone, and its memory has a bound. */
 #ifndef ND_PIPELINE_FEED_H
 #define ND_PIPELINE_FEED_H
 
 #include "input/format.h"
 #include "input/walk.h"
+
+enum { ND_BATCH_RECORDS = 1 << 14 };
 
 typedef enum nd_task_kind { ND_TASK_RANGE, ND_TASK_STREAM, ND_TASK_FILES } nd_task_kind;
 
@@ -40,7 +43,7 @@ typedef struct nd_raw {
 typedef struct nd_batch {
   uint32_t task, part;
   bool last;
-  bool lines_relative; /* line numbers count from the start of this range … */
+  bool lines_relative; /* line numbers count from the start of this part of a range … */
   uint32_t range_file; /* … of this file */
   uint64_t lines;
   uint64_t others;
@@ -71,7 +74,9 @@ uint64_t nd_feed_done(const nd_feed *f);  /* of them, read so far */
 /* Limits the feed to tasks with task % shards == shard. */
 void nd_feed_shard(nd_feed *f, uint32_t shard, uint32_t shards);
 
-/* Asked before a batch is handed out: true = it is done already. */
+/* Asked before a batch is handed out: true = it is done already.  Part
+ * ND_WHOLE_TASK asks for all parts of a task, which then is not read at all. */
+#define ND_WHOLE_TASK UINT32_MAX
 typedef bool (*nd_feed_skip)(void *context, uint32_t task, uint32_t part);
 void nd_feed_skip_done(nd_feed *f, nd_feed_skip skip, void *context, unsigned threads);
 

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <sys/resource.h>
 
 #include "base/threads.h"
@@ -56,11 +57,23 @@ void nd_job_close(nd_job_run *j) {
   nd_walk_clear(&j->walk);
 }
 
-void nd_job_finish(nd_job_run *j) {
+/* Of this program alone: getrusage also counts what a large parent had before
+ * it started us. */
+static uint64_t peak_memory(void) {
+  unsigned long kib = 0;
+  FILE *f = fopen("/proc/self/status", "re");
+  char line[256];
+  while (f && !kib && fgets(line, sizeof line, f)) (void)sscanf(line, "VmHWM: %lu", &kib);
+  if (f) fclose(f);
   struct rusage u;
+  if (!kib && getrusage(RUSAGE_SELF, &u) == 0) kib = (unsigned long)u.ru_maxrss;
+  return (uint64_t)kib * 1024;
+}
+
+void nd_job_finish(nd_job_run *j) {
   j->summary->seconds = since(&j->began);
   j->summary->cpu_seconds = cpu_seconds() - j->cpu_began;
-  if (getrusage(RUSAGE_SELF, &u) == 0) j->summary->peak_memory = (uint64_t)u.ru_maxrss * 1024;
+  j->summary->peak_memory = peak_memory();
 }
 
 nd_status nd_job_report(nd_job_run *j, const char *stage, uint64_t done, uint64_t total,
@@ -168,14 +181,22 @@ static nd_status seal(nd_job_run *j, nd_error *err) {
   return status;
 }
 
+/* A reading thread holds a range, its records and its block: as many as fit. */
+static unsigned reading_threads(const nd_settings *s) {
+  const uint64_t each = UINT64_C(12) << 20, spare = UINT64_C(32) << 20;
+  uint64_t fit = (s->memory + spare) / each;
+  return fit < s->threads ? (unsigned)fit : s->threads;
+}
+
 nd_status nd_job_read(nd_job_run *j, const char *work, nd_error *err) {
   j->store_open = true;
   ND_TRY(nd_store_open(&j->store, work, err));
   for (size_t i = 0; i < j->store.block_n; i++)
     j->summary->resumed_documents += j->store.blocks[i].head.docs;
-  nd_feed_skip_done(j->feed, is_done, &j->store, j->settings.threads);
+  unsigned threads = reading_threads(&j->settings);
+  nd_feed_skip_done(j->feed, is_done, &j->store, threads);
   reading r = {.job = j, .documents = j->summary->resumed_documents, .last_tick = -1};
-  ND_TRY(nd_threads_run(j->settings.threads, j->settings.threads, read_member, &r, err));
+  ND_TRY(nd_threads_run(threads, threads, read_member, &r, err));
   j->summary->read_seconds = nd_job_lap(j);
   if (j->settings.shards > 1) {
     count_blocks(j);

@@ -69,6 +69,24 @@ static void order_blocks(nd_store *s) {
   s->block_n = kept;
 }
 
+/* What was found: the blocks, and the tasks that have all their parts. */
+static nd_status list_found(nd_store *s, nd_error *err) {
+  s->have = nd_malloc(s->block_n * sizeof *s->have);
+  s->whole = nd_malloc(s->block_n * sizeof *s->whole);
+  if (!s->have || !s->whole) return nd_fail_memory(err, s->block_n * sizeof *s->have);
+  uint32_t task = UINT32_MAX, next = 0; /* the part that would go on without a gap */
+  for (size_t i = 0; i < s->block_n; i++) {
+    const nd_block_header *h = &s->blocks[i].head;
+    if (h->task != task) next = 0;
+    task = h->task;
+    s->have[s->have_n++] = key_of(h);
+    if (h->part != next) continue;
+    next++;
+    if (h->last) s->whole[s->whole_n++] = (uint64_t)task << 32 | ND_ALL_PARTS;
+  }
+  return ND_OK;
+}
+
 nd_status nd_store_open(nd_store *s, const char *dir, nd_error *err) {
   *s = (nd_store){0};
   pthread_mutex_init(&s->lock, NULL);
@@ -87,11 +105,7 @@ nd_status nd_store_open(nd_store *s, const char *dir, nd_error *err) {
   closedir(d);
   ND_TRY(status);
   order_blocks(s);
-  s->have = nd_malloc(s->block_n * sizeof *s->have);
-  if (!s->have) return nd_fail_memory(err, s->block_n * sizeof *s->have);
-  for (size_t i = 0; i < s->block_n; i++) s->have[i] = key_of(&s->blocks[i].head);
-  s->have_n = s->block_n;
-  return ND_OK;
+  return list_found(s, err);
 }
 
 void nd_store_close(nd_store *s) {
@@ -104,6 +118,7 @@ void nd_store_close(nd_store *s) {
   nd_free(s->logs);
   nd_free(s->blocks);
   nd_free(s->have);
+  nd_free(s->whole);
   nd_free(s->span);
   nd_free(s->dir);
   *s = (nd_store){0};
@@ -111,13 +126,15 @@ void nd_store_close(nd_store *s) {
 
 bool nd_store_has(const nd_store *s, uint32_t task, uint32_t part) {
   uint64_t key = (uint64_t)task << 32 | part;
-  size_t low = 0, high = s->have_n;
+  const uint64_t *keys = part == ND_ALL_PARTS ? s->whole : s->have;
+  size_t n = part == ND_ALL_PARTS ? s->whole_n : s->have_n;
+  size_t low = 0, high = n;
   while (low < high) {
     size_t middle = (low + high) / 2;
-    if (s->have[middle] < key) low = middle + 1;
+    if (keys[middle] < key) low = middle + 1;
     else high = middle;
   }
-  return low < s->have_n && s->have[low] == key;
+  return low < n && keys[low] == key;
 }
 
 nd_status nd_log_open(nd_log *log, nd_store *s, nd_error *err) {

@@ -38,6 +38,8 @@ typedef struct nd_store {
   size_t block_n, block_cap;
   uint64_t *have; /* (task << 32 | part) of the blocks found on opening, sorted */
   size_t have_n;
+  uint64_t *whole; /* the same of tasks with all parts, part ND_ALL_PARTS */
+  size_t whole_n;
   uint64_t documents;
   nd_span *span; /* per document, once sealed */
 } nd_store;
@@ -45,7 +47,9 @@ typedef struct nd_store {
 nd_status nd_store_open(nd_store *s, const char *dir, nd_error *err) ND_MUST_CHECK;
 void nd_store_close(nd_store *s);
 
-/* Was this block found when the store was opened? */
+/* Was this block found when the store was opened?  Part ND_ALL_PARTS: was every
+ * part of the task? */
+#define ND_ALL_PARTS UINT32_MAX
 bool nd_store_has(const nd_store *s, uint32_t task, uint32_t part);
 
 /* A log for one thread. */

@@ -197,21 +197,21 @@ static bool is_neutral(const char *name) {
 
 static nd_status make_manifest(nd_buf *out, const nd_settings *s, const nd_walk *walk,
                                uint64_t plan, nd_error *err) {
-  ND_TRY(nd_buf_printf(out, err, "neardup\t%s\n", ND_VERSION));
+  ND_TRY(nd_buf_printf(out, err, "neardup %s\n", ND_VERSION));
   for (const nd_option_info *info = nd_option_table(); info->name; info++) {
     if (!(info->commands & ND_FOR_DEDUP) || is_neutral(info->name)) continue;
     char value[1100];
     nd_options_get(value, sizeof value, s->options, info);
-    ND_TRY(nd_buf_printf(out, err, "--%s\t%s\n", info->name, value));
+    ND_TRY(nd_buf_printf(out, err, "--%s %s\n", info->name, value));
   }
-  ND_TRY(nd_buf_printf(out, err, "--max-document\t%" PRIu64 "\n", s->input.max_document));
+  ND_TRY(nd_buf_printf(out, err, "--max-document %" PRIu64 "\n", s->input.max_document));
   for (size_t i = 0; i < walk->n; i++) {
     const nd_input_file *f = &walk->files[i];
-    ND_TRY(nd_buf_printf(out, err, "%s\t%" PRIu64 " bytes, changed at %" PRId64 "\n", f->path,
+    ND_TRY(nd_buf_printf(out, err, "%s: %" PRIu64 " bytes, changed at %" PRId64 "\n", f->path,
                          f->size, f->mtime_ns));
   }
   /* A file that could not be opened, and now can, is read in other shares. */
-  ND_TRY(nd_buf_printf(out, err, "shares of the input\t%016" PRIx64 "\n", plan));
+  ND_TRY(nd_buf_printf(out, err, "shares of the input: %016" PRIx64 "\n", plan));
   return nd_buf_append(out, "", 1, err);
 }
 

@@ -11,3 +11,4 @@ for name in $(python3 "$SRC/tests/cli/lib/records.py"); do
   neardup inspect out/kept/in 2>&1 >again | head -3
   cut -f3 again | grep -c rejected | grep -v '^0$'
 done
+exit 0

@@ -27,4 +27,5 @@ diff -r in out/kept && echo same
 title "as lines"
 cat in/nul in/invalid in/cut-utf8 in/bytes >lines
 dedup lines --format lines --shingle words:1
-sort -u lines | cmp - <(sort -u out/kept/lines) && echo same
+# Every kept line is a line of the input.
+LC_ALL=C comm -13 <(LC_ALL=C sort lines) <(LC_ALL=C sort out/kept/lines) | wc -c

@@ -24,32 +24,6 @@ if [ -e /proc/self/mem ]; then
   rm in/mem
 fi
 
-title "no permission"
-echo secret >in/secret
-mkdir in/closed
-echo "$RICE" >in/closed/file
-chmod 000 in/secret in/closed
-# Root may read everything unless it gives that up.
-as=
-[ "$(id -u)" = 0 ] && as="setpriv --bounding-set -dac_override,-dac_read_search"
-if $as sh -c '! cat in/secret' 2>/dev/null; then
-  $as "$NEARDUP" dedup in -o locked 2>said
-  echo "exit $?"
-  complaints <said
-  counts locked
-  cat locked/rejected.tsv
-  kept locked
-  $as "$NEARDUP" pairs in/secret 2>&1 | grep neardup:
-  mkdir ro
-  chmod 555 ro
-  $as "$NEARDUP" dedup in/good.txt -o ro/out
-  echo "exit $?"
-else
-  echo "this cannot be tried here"
-fi
-chmod 755 in/secret in/closed
-rm -r in/secret in/closed
-
 # Files are listed first; then standard input is read to its end.  So whatever
 # happens before that end happens between listing and reading.
 between() { # COMMAND: run between listing and reading

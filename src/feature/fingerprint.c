@@ -1,0 +1,213 @@
+/* Fingerprints of a document's shingles; see fingerprint.h. */
+#include "feature/fingerprint.h"
+
+#include <xxhash.h>
+
+#include "base/hash.h"
+#include "feature/rabin.h"
+
+/* What stays from one document to the next. */
+struct nd_fingerprint_scratch {
+  nd_shingles shingles;
+  nd_rabin_window window; /* size 0: not made yet */
+  nd_rabin_units units;
+  uint64_t *power;
+  size_t power_count, power_cap;
+  uint64_t *rolled;
+  size_t rolled_cap;
+};
+
+typedef struct nd_fingerprint_scratch scratch;
+
+static const char *const names[] = {"rabin", "xxh3", "md5"};
+
+nd_status nd_fingerprint_parse(nd_fingerprint_kind *out, const char *text, nd_error *err) {
+  for (int i = 0; i < 3; i++) {
+    if (strcmp(text, names[i]) != 0) continue;
+    *out = (nd_fingerprint_kind)i;
+    return ND_OK;
+  }
+  return nd_fail(err, ND_ERR_USAGE, "--fingerprint %s is not known; use rabin, xxh3 or md5", text);
+}
+
+const char *nd_fingerprint_name(nd_fingerprint_kind kind) { return names[kind]; }
+
+void nd_fingerprints_clear(nd_fingerprints *f) {
+  nd_free(f->low);
+  nd_free(f->high);
+  if (f->scratch) {
+    nd_shingles_clear(&f->scratch->shingles);
+    nd_free(f->scratch->power);
+    nd_free(f->scratch->rolled);
+    nd_free(f->scratch);
+  }
+  *f = (nd_fingerprints){0};
+}
+
+/* --- MD5 ------------------------------------------------------------------ */
+
+/* The integer parts of 2^32 |sin(i + 1)|. */
+static const uint32_t sines[64] = {
+    0xd76aa478, 0xe8c7b756, 0x242070db, 0xc1bdceee, 0xf57c0faf, 0x4787c62a, 0xa8304613, 0xfd469501,
+    0x698098d8, 0x8b44f7af, 0xffff5bb1, 0x895cd7be, 0x6b901122, 0xfd987193, 0xa679438e, 0x49b40821,
+    0xf61e2562, 0xc040b340, 0x265e5a51, 0xe9b6c7aa, 0xd62f105d, 0x02441453, 0xd8a1e681, 0xe7d3fbc8,
+    0x21e1cde6, 0xc33707d6, 0xf4d50d87, 0x455a14ed, 0xa9e3e905, 0xfcefa3f8, 0x676f02d9, 0x8d2a4c8a,
+    0xfffa3942, 0x8771f681, 0x6d9d6122, 0xfde5380c, 0xa4beea44, 0x4bdecfa9, 0xf6bb4b60, 0xbebfbc70,
+    0x289b7ec6, 0xeaa127fa, 0xd4ef3085, 0x04881d05, 0xd9d4d039, 0xe6db99e5, 0x1fa27cf8, 0xc4ac5665,
+    0xf4292244, 0x432aff97, 0xab9423a7, 0xfc93a039, 0x655b59c3, 0x8f0ccc92, 0xffeff47d, 0x85845dd1,
+    0x6fa87e4f, 0xfe2ce6e0, 0xa3014314, 0x4e0811a1, 0xf7537e82, 0xbd3af235, 0x2ad7d2bb, 0xeb86d391};
+static const uint8_t turns[4][4] = {{7, 12, 17, 22}, {5, 9, 14, 20}, {4, 11, 16, 23}, {6, 10, 15, 21}};
+
+ND_INLINE uint32_t load32(const uint8_t *p) {
+  return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+/* One step; `i` is a constant after unrolling, so that a round has no branch. */
+ND_INLINE void md5_step(uint32_t s[4], const uint32_t m[16], int i) {
+  int round = i / 16;
+  uint32_t b = s[1], c = s[2], d = s[3], f;
+  int k;
+  if (round == 0) f = d ^ (b & (c ^ d)), k = i;
+  else if (round == 1) f = c ^ (d & (b ^ c)), k = (5 * i + 1) & 15;
+  else if (round == 2) f = b ^ c ^ d, k = (3 * i + 5) & 15;
+  else f = c ^ (b | ~d), k = (7 * i) & 15;
+  uint32_t sum = s[0] + f + sines[i] + m[k];
+  int turn = turns[round][i & 3];
+  s[0] = d;
+  s[3] = c;
+  s[2] = b;
+  s[1] = b + (sum << turn | sum >> (32 - turn));
+}
+
+static void md5_block(uint32_t state[4], const uint8_t *p) {
+  uint32_t m[16], s[4];
+  for (int i = 0; i < 16; i++) m[i] = load32(p + 4 * i);
+  memcpy(s, state, sizeof s);
+#pragma GCC unroll 64
+  for (int i = 0; i < 64; i++) md5_step(s, m, i);
+  for (int i = 0; i < 4; i++) state[i] += s[i];
+}
+
+static void md5_state(uint32_t state[4], const uint8_t *p, size_t n) {
+  state[0] = 0x67452301;
+  state[1] = 0xefcdab89;
+  state[2] = 0x98badcfe;
+  state[3] = 0x10325476;
+  uint64_t bits = (uint64_t)n * 8;
+  for (; n >= 64; p += 64, n -= 64) md5_block(state, p);
+  uint8_t last[128] = {0};
+  if (n) memcpy(last, p, n);
+  last[n] = 0x80;
+  size_t end = n < 56 ? 64 : 128;
+  for (int i = 0; i < 8; i++) last[end - 8 + (size_t)i] = (uint8_t)(bits >> (8 * i));
+  for (size_t at = 0; at < end; at += 64) md5_block(state, last + at);
+}
+
+void nd_md5(uint8_t digest[16], const void *p, size_t n) {
+  uint32_t state[4];
+  md5_state(state, p, n);
+  for (int i = 0; i < 16; i++) digest[i] = (uint8_t)(state[i / 4] >> (8 * (i & 3)));
+}
+
+/* --- shingles -------------------------------------------------------------- */
+
+/* words:K: token fingerprints, rolled in place by units. */
+static nd_status rabin_words(nd_fingerprints *out, nd_str text, const uint32_t *token_end,
+                             size_t count, uint32_t size, nd_error *err) {
+  scratch *s = out->scratch;
+  ND_TRY(nd_array_grow(&out->low, &out->low_cap, count, sizeof *out->low, err));
+  uint32_t begin = 0;
+  for (size_t i = 0; i < count; i++) {
+    out->low[i] = nd_rabin_bytes(text.p + begin, token_end[i] - begin);
+    begin = token_end[i] + 1;
+  }
+  size_t window = count < size ? count : size;
+  if (s->units.size != window) nd_rabin_units_init(&s->units, window);
+  nd_rabin_roll_units(out->low, &s->units, out->low, count);
+  out->n = count - window + 1;
+  return ND_OK;
+}
+
+/* Windows of one byte length (ASCII): rolled over the whole text, of which
+ * aligned:N takes those at token starts. */
+static nd_status rabin_fixed(nd_fingerprints *out, nd_str text, size_t window, nd_error *err) {
+  scratch *s = out->scratch;
+  const nd_shingles *places = &s->shingles;
+  if (s->window.size != window) nd_rabin_window_init(&s->window, window);
+  size_t windows = text.n - window + 1;
+  if (places->n == windows) {
+    nd_rabin_roll(out->low, &s->window, text.p, text.n);
+    return ND_OK;
+  }
+  ND_TRY(nd_array_grow(&s->rolled, &s->rolled_cap, windows, sizeof *s->rolled, err));
+  nd_rabin_roll(s->rolled, &s->window, text.p, text.n);
+  for (size_t i = 0; i < places->n; i++) out->low[i] = s->rolled[places->begin[i]];
+  return ND_OK;
+}
+
+static nd_status rabin_places(nd_fingerprints *out, nd_str text, nd_error *err) {
+  scratch *s = out->scratch;
+  const nd_shingles *places = &s->shingles;
+  size_t shortest = SIZE_MAX, longest = 0;
+  for (size_t i = 0; i < places->n; i++) {
+    size_t length = places->end[i] - places->begin[i];
+    if (length < shortest) shortest = length;
+    if (length > longest) longest = length;
+  }
+  if (longest == 0) return ND_OK;
+  if (shortest == longest) return rabin_fixed(out, text, longest, err);
+  if (s->power_count < longest) {
+    ND_TRY(nd_array_grow(&s->power, &s->power_cap, longest, sizeof *s->power, err));
+    nd_rabin_powers(s->power, s->power_cap);
+    s->power_count = s->power_cap;
+  }
+  uint64_t h = 0;
+  uint32_t begin = 0, end = 0;
+  for (size_t i = 0; i < places->n; i++) {
+    h = nd_rabin_slide(h, s->power, text.p, begin, end, places->begin[i], places->end[i]);
+    begin = places->begin[i];
+    end = places->end[i];
+    out->low[i] = h;
+  }
+  return ND_OK;
+}
+
+nd_status nd_fingerprint_shingles(nd_fingerprints *out, nd_str text, const uint32_t *token_end,
+                                  size_t token_count, nd_shingle_spec spec,
+                                  nd_fingerprint_kind kind, nd_error *err) {
+  out->n = 0;
+  if (token_count == 0) return ND_OK;
+  if (!out->scratch) {
+    out->scratch = nd_calloc(1, sizeof *out->scratch);
+    if (!out->scratch) return nd_fail_memory(err, sizeof *out->scratch);
+  }
+  const nd_shingles *s = &out->scratch->shingles;
+  bool by_tokens = kind == ND_FINGERPRINT_RABIN && spec.kind == ND_SHINGLE_WORDS;
+  if (by_tokens) {
+    ND_TRY(rabin_words(out, text, token_end, token_count, spec.size, err));
+  } else {
+    ND_TRY(nd_shingle_make(&out->scratch->shingles, text, token_end, token_count, spec, 0, true,
+                           err));
+    ND_TRY(nd_array_grow(&out->low, &out->low_cap, s->n, sizeof *out->low, err));
+    out->n = s->n;
+  }
+  ND_TRY(nd_array_grow(&out->high, &out->high_cap, out->n, sizeof *out->high, err));
+  if (kind == ND_FINGERPRINT_MD5) {
+    for (size_t i = 0; i < s->n; i++) {
+      uint32_t state[4];
+      md5_state(state, (const uint8_t *)text.p + s->begin[i], s->end[i] - s->begin[i]);
+      out->low[i] = state[0] | (uint64_t)state[1] << 32;
+      out->high[i] = state[2] | (uint64_t)state[3] << 32;
+    }
+    return ND_OK;
+  }
+  if (out->n) memset(out->high, 0, out->n * sizeof *out->high);
+  if (kind == ND_FINGERPRINT_XXH3) {
+    for (size_t i = 0; i < s->n; i++) {
+      out->low[i] = XXH3_64bits(text.p + s->begin[i], s->end[i] - s->begin[i]);
+    }
+  } else if (!by_tokens) {
+    ND_TRY(rabin_places(out, text, err));
+  }
+  return ND_OK;
+}

@@ -1,0 +1,37 @@
+/* Records as token sets, laid out for the joins.
+ *
+ * Tokens are renumbered rarest first (rising document frequency, ties by first
+ * appearance); a record's tokens rise; records are numbered by rising size, ties
+ * by input number.  A token that only one record holds can match nothing: it
+ * counts in its record's size but is not stored.  Being the rarest, such tokens
+ * would stand first, so a stored token's position in its record is
+ *
+ *     (size - stored tokens) + its place among the stored ones.
+ *
+ * A token that a record repeats counts once (number the repetitions before, to
+ * keep them apart).  Building takes at most 24 bytes per token of the input, the
+ * 8 of the input included, plus 40 per record; what is kept takes at most 6 (4 per
+ * stored token, 4 per distinct one) plus 16 per record. */
+#ifndef ND_JOIN_SETS_H
+#define ND_JOIN_SETS_H
+
+#include "base/mem.h"
+
+typedef struct nd_sets {
+  uint32_t n;        /* records */
+  uint32_t distinct; /* tokens that at least two records hold: 0 … distinct-1 */
+  uint64_t tokens;   /* sum of the sizes */
+  uint32_t *token;   /* stored tokens of record r: begin[r] … begin[r + 1] */
+  uint64_t *begin;
+  uint32_t *size;   /* tokens of record r, also those that are not stored */
+  uint32_t *record; /* its number in the input */
+  uint32_t *df;     /* records that hold a token; rises with the token */
+} nd_sets;
+
+/* Record r of the input holds raw[begin[r]] … raw[begin[r + 1] - 1], in any order.
+ * At most 2^32 - 2 records and 2^31 - 1 tokens in each. */
+nd_status nd_sets_build(nd_sets *out, const uint64_t *raw, const uint64_t *begin, uint64_t n,
+                        nd_error *err) ND_MUST_CHECK;
+void nd_sets_clear(nd_sets *s);
+
+#endif
