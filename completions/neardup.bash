@@ -5,13 +5,13 @@ _neardup_commands='dedup pairs cluster inspect help'
 # The options of a command.
 _neardup_options() {
   local read='--format --id-field --text-field --url-field --time-field --tokens --shingle
-    --max-document --threads --progress --help'
+    --max-document --help'
   local find='--method --similarity --threshold --recall --permutations --bands --rows --seed
-    --verify --bucket-cap --memory --tmp'
+    --verify --bucket-cap --threads --memory --tmp --progress'
   case $1 in
     dedup) echo "$read $find --output --cluster --keep --shard --resume" ;;
     pairs) echo "$read $find --collapse" ;;
-    cluster) echo '--threshold --cluster --progress --help' ;;
+    cluster) echo '--threshold --cluster --help' ;;
     inspect) echo "$read --whole" ;;
     help) ;;
     *) echo '--help --version' ;;

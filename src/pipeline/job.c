@@ -183,7 +183,7 @@ static nd_status seal(nd_job_run *j, nd_error *err) {
 
 /* A reading thread holds a range, its records and its block: as many as fit. */
 static unsigned reading_threads(const nd_settings *s) {
-  const uint64_t each = UINT64_C(12) << 20, spare = UINT64_C(32) << 20;
+  const uint64_t each = UINT64_C(16) << 20, spare = UINT64_C(32) << 20;
   uint64_t fit = (s->memory + spare) / each;
   return fit < s->threads ? (unsigned)fit : s->threads;
 }

@@ -38,7 +38,21 @@ def long_documents(lab):
     return within(lab, corpus, 20, [(2, WAYS[0]), (8, WAYS[0]), (8, WAYS[1]), (2, WAYS[2])])
 
 
-@promise("a million short documents in a budget of 20 MB")
+@promise("short documents, 120 MB of them in a budget of 20 MB")
 def short_documents(lab):
     corpus = lab.corpus(600000, bytes=120, seed=42)
-    return within(lab, corpus, 20, [(2, WAYS[0]), (8, WAYS[1]), (8, WAYS[2])])
+    return within(lab, corpus, 20, [(8, WAYS[0]), (2, WAYS[1]), (8, WAYS[2])])
+
+
+@promise("giant and tiny lines in a budget of 20 MB")
+def odd_lines(lab):
+    """Lines near --max-document on all threads, and ranges of the shortest lines."""
+    corpus = lab.fresh("odd.txt")
+    words = [f"w{i:x}" for i in range(5000)]
+    pick = lab.random.choices
+    with open(corpus, "w") as out:
+        for i in range(24):
+            out.write(" ".join(pick(words, k=400000)) + "\n")
+            out.write("\n".join(pick("abcdefgh", k=5000)) + "\n")
+        out.write("\n".join(pick("abcdefgh", k=200000)) + "\n")
+    return within(lab, corpus, 20, [(2, ["--format", "lines"]), (8, ["--format", "lines"])])

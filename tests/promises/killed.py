@@ -19,7 +19,9 @@ def big_input(lab):
         os.link(plain, folder / "a.jsonl")
         part = lab.corpus(12000, bytes=2000, seed=21, first=30000).read_bytes()
         (folder / "b.jsonl.gz").write_bytes(gzip.compress(part, 1))
-        (folder / "c.jsonl").write_bytes(part[:1 << 20] + b"\n")
+        short = lab.corpus(70000, bytes=100, seed=22)  # several blocks a range
+        os.link(short, folder / "c.jsonl")
+        (folder / "d.jsonl").write_bytes(part[:1 << 20] + b"\n")
     return folder
 
 

@@ -48,6 +48,14 @@ static uint64_t tiny_offset(const nd_stream *s) {
   return ((const tiny *)s)->at;
 }
 
+/* As in a packed file: there is no looking ahead. */
+static bool tiny_glimpse(size_t *got, nd_stream *s, uint64_t distance, char *to, size_t room) {
+  (void)s, (void)distance, (void)to, (void)room;
+  *got = 0;
+  return false;
+}
+
+#define nd_stream_glimpse tiny_glimpse
 #define nd_stream_peek tiny_peek
 #define nd_stream_skip tiny_skip
 #define nd_stream_offset tiny_offset
