@@ -21,7 +21,15 @@ nd_status nd_tsv_append(nd_buf *out, nd_str text, nd_error *err) {
 
 nd_status nd_tsv_ratio(nd_buf *out, uint32_t common, uint32_t joint, nd_error *err) {
   const uint64_t million = 1000000;
-  uint64_t x = joint ? ((uint64_t)common * million * 2 + joint) / ((uint64_t)joint * 2) : 0;
+  uint64_t scaled = (uint64_t)common * million;
+  uint64_t x = joint ? scaled / joint : 0, left = joint ? scaled % joint : 0;
+  if (2 * left > joint) x++;
+  if (joint && 2 * left == joint) { /* a tie: as the nearest double lies */
+    char tie[32];
+    snprintf(tie, sizeof tie, "%.6f", (double)common / joint);
+    tie[1] = '.'; /* whatever the locale says */
+    return nd_buf_append(out, tie, 8, err);
+  }
   char text[16] = {(char)('0' + x / million), '.'};
   uint64_t rest = x % million;
   for (int i = 7; i >= 2; i--, rest /= 10) text[i] = (char)('0' + rest % 10);
