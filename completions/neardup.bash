@@ -6,7 +6,7 @@ _neardup_commands='dedup pairs cluster inspect help'
 _neardup_options() {
   local read='--format --id-field --text-field --url-field --time-field --tokens --shingle
     --max-document --help'
-  local find='--method --similarity --threshold --recall --permutations --bands --rows --seed
+  local find='--method --similarity --fingerprint --threshold --recall --permutations --bands --rows --seed
     --verify --bucket-cap --threads --memory --tmp --progress'
   case $1 in
     dedup) echo "$read $find --output --cluster --keep --shard --resume" ;;
@@ -24,8 +24,9 @@ _neardup_values() {
     --format) echo 'auto text lines jsonl warc arc trec sets' ;;
     --tokens) echo 'words codepoints' ;;
     --shingle) echo 'words:5 chars:9 aligned:64' ;;
-    --method) echo 'minhash digest' ;;
-    --similarity) echo 'jaccard' ;;
+    --method) echo 'minhash digest exact join allpairs ppjoin ppjoin+' ;;
+    --similarity) echo 'jaccard cosine overlap edit containment' ;;
+    --fingerprint) echo 'rabin xxh3 md5' ;;
     --verify) echo 'exact sketch none' ;;
     --cluster) echo 'star components' ;;
     --keep) echo 'first longest shortest oldest newest url centre field:' ;;

@@ -27,7 +27,7 @@ ROOMS = {
     "feature": "text",
     "sketch": "feature",
     "candidate": "sketch",
-    "join": "feature",
+    "join": "feature verify",
     "verify": "text feature",
     "cluster": "",
     "output": "input cluster",

@@ -15,7 +15,22 @@ typedef struct nd_decimal {
   uint64_t num, den;
 } nd_decimal;
 
-typedef enum nd_method { ND_METHOD_MINHASH, ND_METHOD_DIGEST } nd_method;
+typedef enum nd_method {
+  ND_METHOD_MINHASH,
+  ND_METHOD_DIGEST,
+  ND_METHOD_EXACT,
+  ND_METHOD_JOIN,
+  ND_METHOD_ALLPAIRS,
+  ND_METHOD_PPJOIN,
+  ND_METHOD_PPJOIN_PLUS
+} nd_method;
+typedef enum nd_similarity {
+  ND_SIMILARITY_JACCARD,
+  ND_SIMILARITY_COSINE,
+  ND_SIMILARITY_OVERLAP,
+  ND_SIMILARITY_EDIT,
+  ND_SIMILARITY_CONTAINMENT
+} nd_similarity;
 typedef enum nd_verify { ND_VERIFY_EXACT, ND_VERIFY_SKETCH, ND_VERIFY_NONE } nd_verify;
 typedef enum nd_clustering { ND_CLUSTER_STAR, ND_CLUSTER_COMPONENTS } nd_clustering;
 typedef enum nd_keep {
@@ -36,7 +51,9 @@ typedef struct nd_options {
   char shingle[32];
   char method[16];
   char similarity[16];
+  char fingerprint[16];
   nd_decimal threshold;
+  int threshold_given;   /* set with the threshold: it is not just the default */
   uint64_t permutations; /* 0: chosen */
   uint64_t bands;        /* 0: chosen */
   uint64_t rows;         /* 0: chosen */
@@ -62,7 +79,7 @@ typedef enum nd_option_type {
   ND_OPTION_TEXT,    /* any text that fits */
   ND_OPTION_COUNT,   /* a whole number */
   ND_OPTION_SIZE,    /* bytes, with K, M, G, T (powers of 1024) */
-  ND_OPTION_DECIMAL, /* 0.8: digits, a point, at most 9 digits */
+  ND_OPTION_DECIMAL, /* 0.8: digits, a point, at most 10 digits */
   ND_OPTION_SEED     /* a whole number, or "random" */
 } nd_option_type;
 

@@ -33,7 +33,7 @@ struct nd_sorter {
   nd_item *windows;
   size_t window;
   size_t at; /* in-memory reading place */
-  bool unique, by_value;
+  bool unique, by_value, sum;
 };
 
 nd_status nd_sorter_new(nd_sorter **out, uint64_t memory, const char *dir, bool unique,
@@ -69,6 +69,13 @@ void nd_sorter_free(nd_sorter *s) {
 }
 
 void nd_sorter_by_value(nd_sorter *s) { s->by_value = true; }
+void nd_sorter_sum(nd_sorter *s) { s->sum = true; }
+
+/* What one item of two with equal keys is worth. */
+static uint64_t united(const nd_sorter *s, uint64_t x, uint64_t y) {
+  if (s->sum) return x + y;
+  return x < y ? x : y;
+}
 
 static nd_status open_spill(nd_sorter *s, nd_error *err) {
   size_t room = strlen(s->dir) + 64;
@@ -106,7 +113,7 @@ static nd_status sort_buffer(nd_sorter *s, nd_error *err) {
   for (size_t i = 1; i < s->n; i++) {
     nd_item *last = &s->items[kept - 1];
     if (s->items[i].key != last->key) s->items[kept++] = s->items[i];
-    else if (s->items[i].value < last->value) last->value = s->items[i].value;
+    else last->value = united(s, last->value, s->items[i].value);
   }
   s->n = kept;
   return ND_OK;
@@ -256,7 +263,7 @@ nd_status nd_sorter_next(size_t *got, nd_item *out, size_t room, nd_sorter *s, n
     while (s->unique && s->heap_n && head_key(s) == item.key) {
       nd_item same;
       ND_TRY(pop(&same, s, err));
-      if (same.value < item.value) item.value = same.value;
+      item.value = united(s, item.value, same.value);
     }
     out[n++] = item;
   }

@@ -11,7 +11,8 @@
  *   temporary file:  run 0 | run 1 | …    each run: items in rising key order
  *
  * Items of equal keys come out in the order they were added; with `unique`
- * only one of them does, the one with the smallest value. */
+ * only one of them does, with the smallest of their values, or (nd_sorter_sum)
+ * with their sum. */
 #ifndef ND_BASE_SORTER_H
 #define ND_BASE_SORTER_H
 
@@ -24,6 +25,9 @@ typedef struct nd_sorter nd_sorter;
  * temporary file. */
 nd_status nd_sorter_new(nd_sorter **out, uint64_t memory, const char *dir, bool unique,
                         nd_error *err) ND_MUST_CHECK;
+
+/* Before adding, a unique sorter: equal keys add up their values. */
+void nd_sorter_sum(nd_sorter *s);
 
 /* Before adding: items of equal keys shall come by rising value instead. */
 void nd_sorter_by_value(nd_sorter *s);

@@ -30,7 +30,9 @@ nd_status nd_fingerprint_parse(nd_fingerprint_kind *out, const char *text, nd_er
   return nd_fail(err, ND_ERR_USAGE, "--fingerprint %s is not known; use rabin, xxh3 or md5", text);
 }
 
-const char *nd_fingerprint_name(nd_fingerprint_kind kind) { return names[kind]; }
+const char *nd_fingerprint_name(nd_fingerprint_kind kind) {
+  return names[kind];
+}
 
 void nd_fingerprints_clear(nd_fingerprints *f) {
   nd_free(f->low);
@@ -56,43 +58,57 @@ static const uint32_t sines[64] = {
     0x289b7ec6, 0xeaa127fa, 0xd4ef3085, 0x04881d05, 0xd9d4d039, 0xe6db99e5, 0x1fa27cf8, 0xc4ac5665,
     0xf4292244, 0x432aff97, 0xab9423a7, 0xfc93a039, 0x655b59c3, 0x8f0ccc92, 0xffeff47d, 0x85845dd1,
     0x6fa87e4f, 0xfe2ce6e0, 0xa3014314, 0x4e0811a1, 0xf7537e82, 0xbd3af235, 0x2ad7d2bb, 0xeb86d391};
-static const uint8_t turns[4][4] = {{7, 12, 17, 22}, {5, 9, 14, 20}, {4, 11, 16, 23}, {6, 10, 15, 21}};
+static const uint8_t turns[4][4] = {
+    {7, 12, 17, 22}, {5, 9, 14, 20}, {4, 11, 16, 23}, {6, 10, 15, 21}};
+
+/* The 64 steps, for one block (word = uint32_t) or for LANES of them.  `i` is a
+ * constant after unrolling, so that there is no branch. */
+#define MD5_STEPS(name, word)                               \
+  ND_INLINE void name(word s[4], const word m[16]) {        \
+    word a = s[0], b = s[1], c = s[2], d = s[3];            \
+    _Pragma("GCC unroll 64") for (int i = 0; i < 64; i++) { \
+      int round = i / 16, k, turn = turns[round][i & 3];    \
+      word sum;                                             \
+      if (round == 0)                                       \
+        sum = d ^ (b & (c ^ d)), k = i;                     \
+      else if (round == 1)                                  \
+        sum = c ^ (d & (b ^ c)), k = 5 * i + 1;             \
+      else if (round == 2)                                  \
+        sum = b ^ c ^ d, k = 3 * i + 5;                     \
+      else                                                  \
+        sum = c ^ (b | ~d), k = 7 * i;                      \
+      sum += a + sines[i] + m[k & 15];                      \
+      a = d;                                                \
+      d = c;                                                \
+      c = b;                                                \
+      b += sum << turn | sum >> (32 - turn);                \
+    }                                                       \
+    s[0] += a;                                              \
+    s[1] += b;                                              \
+    s[2] += c;                                              \
+    s[3] += d;                                              \
+  }
+
+enum { LANES = 16 };
+typedef uint32_t lanes __attribute__((vector_size(4 * LANES)));
+
+MD5_STEPS(steps_one, uint32_t)
+MD5_STEPS(steps_lanes, lanes)
+
+static const uint32_t md5_begin[4] = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476};
 
 ND_INLINE uint32_t load32(const uint8_t *p) {
   return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
-/* One step; `i` is a constant after unrolling, so that a round has no branch. */
-ND_INLINE void md5_step(uint32_t s[4], const uint32_t m[16], int i) {
-  int round = i / 16;
-  uint32_t b = s[1], c = s[2], d = s[3], f;
-  int k;
-  if (round == 0) f = d ^ (b & (c ^ d)), k = i;
-  else if (round == 1) f = c ^ (d & (b ^ c)), k = (5 * i + 1) & 15;
-  else if (round == 2) f = b ^ c ^ d, k = (3 * i + 5) & 15;
-  else f = c ^ (b | ~d), k = (7 * i) & 15;
-  uint32_t sum = s[0] + f + sines[i] + m[k];
-  int turn = turns[round][i & 3];
-  s[0] = d;
-  s[3] = c;
-  s[2] = b;
-  s[1] = b + (sum << turn | sum >> (32 - turn));
-}
-
 static void md5_block(uint32_t state[4], const uint8_t *p) {
-  uint32_t m[16], s[4];
+  uint32_t m[16];
   for (int i = 0; i < 16; i++) m[i] = load32(p + 4 * i);
-  memcpy(s, state, sizeof s);
-#pragma GCC unroll 64
-  for (int i = 0; i < 64; i++) md5_step(s, m, i);
-  for (int i = 0; i < 4; i++) state[i] += s[i];
+  steps_one(state, m);
 }
 
 static void md5_state(uint32_t state[4], const uint8_t *p, size_t n) {
-  state[0] = 0x67452301;
-  state[1] = 0xefcdab89;
-  state[2] = 0x98badcfe;
-  state[3] = 0x10325476;
+  memcpy(state, md5_begin, sizeof md5_begin);
   uint64_t bits = (uint64_t)n * 8;
   for (; n >= 64; p += 64, n -= 64) md5_block(state, p);
   uint8_t last[128] = {0};
@@ -107,6 +123,63 @@ void nd_md5(uint8_t digest[16], const void *p, size_t n) {
   uint32_t state[4];
   md5_state(state, p, n);
   for (int i = 0; i < 16; i++) digest[i] = (uint8_t)(state[i / 4] >> (8 * (i & 3)));
+}
+
+/* MD5 of all shingles: where LANES in a row fit one block each, side by side. */
+ND_INLINE void md5_all(nd_fingerprints *out, nd_str text, const nd_shingles *s) {
+  enum { ONE_BLOCK = 55 };
+  const uint8_t *p = (const uint8_t *)text.p;
+  for (size_t first = 0; first < s->n; first += LANES) {
+    size_t count = s->n - first < LANES ? s->n - first : LANES;
+    bool fit = count == LANES;
+    for (size_t k = first; k < first + count; k++) fit &= s->end[k] - s->begin[k] <= ONE_BLOCK;
+    if (!fit) {
+      for (size_t k = first; k < first + count; k++) {
+        uint32_t state[4];
+        md5_state(state, p + s->begin[k], s->end[k] - s->begin[k]);
+        out->low[k] = state[0] | (uint64_t)state[1] << 32;
+        out->high[k] = state[2] | (uint64_t)state[3] << 32;
+      }
+      continue;
+    }
+    lanes m[16], state[4];
+    uint8_t block[LANES][64] = {{0}};
+    for (size_t k = 0; k < LANES; k++) {
+      size_t n = s->end[first + k] - s->begin[first + k];
+      memcpy(block[k], p + s->begin[first + k], n);
+      block[k][n] = 0x80;
+      block[k][56] = (uint8_t)(8 * n);
+      block[k][57] = (uint8_t)(8 * n >> 8);
+    }
+    for (int i = 0; i < 16; i++) {
+      for (int k = 0; k < LANES; k++) m[i][k] = load32(block[k] + 4 * i);
+    }
+    for (int i = 0; i < 4; i++) state[i] = md5_begin[i] - (lanes){0};
+    steps_lanes(state, m);
+    for (size_t k = 0; k < LANES; k++) {
+      out->low[first + k] = state[0][k] | (uint64_t)state[1][k] << 32;
+      out->high[first + k] = state[2][k] | (uint64_t)state[3][k] << 32;
+    }
+  }
+}
+
+static void md5_all_base(nd_fingerprints *out, nd_str text, const nd_shingles *s) {
+  md5_all(out, text, s);
+}
+#if ND_X86
+ND_TARGET_AVX2 static void md5_all_avx2(nd_fingerprints *out, nd_str text, const nd_shingles *s) {
+  md5_all(out, text, s);
+}
+#endif
+
+static void md5_shingles(nd_fingerprints *out, nd_str text, const nd_shingles *s) {
+#if ND_X86
+  if (nd_cpu() >= ND_CPU_AVX2) {
+    md5_all_avx2(out, text, s);
+    return;
+  }
+#endif
+  md5_all_base(out, text, s);
 }
 
 /* --- shingles -------------------------------------------------------------- */
@@ -128,34 +201,48 @@ static nd_status rabin_words(nd_fingerprints *out, nd_str text, const uint32_t *
   return ND_OK;
 }
 
-/* Windows of one byte length (ASCII): rolled over the whole text, of which
- * aligned:N takes those at token starts. */
-static nd_status rabin_fixed(nd_fingerprints *out, nd_str text, size_t window, nd_error *err) {
+static bool is_ascii(nd_str text) {
+  uint64_t seen = 0;
+  size_t i = 0;
+  for (; i + 8 <= text.n; i += 8) seen |= nd_load64(text.p + i);
+  for (; i < text.n; i++) seen |= (uint64_t)(unsigned char)text.p[i] << 56;
+  return (seen & 0x8080808080808080u) == 0;
+}
+
+/* ASCII: all windows have the same length in bytes, and where the shingles lie
+ * needs no look at the text: everywhere, or (aligned:N) at the starts of tokens. */
+static nd_status rabin_ascii(nd_fingerprints *out, nd_str text, const uint32_t *token_end,
+                             size_t token_count, nd_shingle_spec spec, nd_error *err) {
   scratch *s = out->scratch;
-  const nd_shingles *places = &s->shingles;
-  if (s->window.size != window) nd_rabin_window_init(&s->window, window);
+  size_t window = text.n < spec.size ? text.n : spec.size;
   size_t windows = text.n - window + 1;
-  if (places->n == windows) {
+  if (s->window.size != window) nd_rabin_window_init(&s->window, window);
+  if (spec.kind == ND_SHINGLE_CHARS || windows == 1) {
+    ND_TRY(nd_array_grow(&out->low, &out->low_cap, windows, sizeof *out->low, err));
     nd_rabin_roll(out->low, &s->window, text.p, text.n);
+    out->n = windows;
     return ND_OK;
   }
   ND_TRY(nd_array_grow(&s->rolled, &s->rolled_cap, windows, sizeof *s->rolled, err));
+  ND_TRY(nd_array_grow(&out->low, &out->low_cap, token_count, sizeof *out->low, err));
   nd_rabin_roll(s->rolled, &s->window, text.p, text.n);
-  for (size_t i = 0; i < places->n; i++) out->low[i] = s->rolled[places->begin[i]];
+  size_t begin = 0;
+  for (size_t i = 0; i < token_count && begin < windows; i++) {
+    out->low[out->n++] = s->rolled[begin];
+    begin = (size_t)token_end[i] + 1;
+  }
   return ND_OK;
 }
 
+/* Any text: the places come from shingle.c, the window grows and shrinks. */
 static nd_status rabin_places(nd_fingerprints *out, nd_str text, nd_error *err) {
   scratch *s = out->scratch;
   const nd_shingles *places = &s->shingles;
-  size_t shortest = SIZE_MAX, longest = 0;
+  size_t longest = 0;
   for (size_t i = 0; i < places->n; i++) {
     size_t length = places->end[i] - places->begin[i];
-    if (length < shortest) shortest = length;
     if (length > longest) longest = length;
   }
-  if (longest == 0) return ND_OK;
-  if (shortest == longest) return rabin_fixed(out, text, longest, err);
   if (s->power_count < longest) {
     ND_TRY(nd_array_grow(&s->power, &s->power_cap, longest, sizeof *s->power, err));
     nd_rabin_powers(s->power, s->power_cap);
@@ -172,6 +259,25 @@ static nd_status rabin_places(nd_fingerprints *out, nd_str text, nd_error *err) 
   return ND_OK;
 }
 
+static nd_status cut(nd_fingerprints *out, nd_str text, const uint32_t *token_end,
+                     size_t token_count, nd_shingle_spec spec, nd_error *err) {
+  nd_shingles *s = &out->scratch->shingles;
+  ND_TRY(nd_shingle_make(s, text, token_end, token_count, spec, 0, true, err));
+  ND_TRY(nd_array_grow(&out->low, &out->low_cap, s->n, sizeof *out->low, err));
+  out->n = s->n;
+  return ND_OK;
+}
+
+static nd_status rabin(nd_fingerprints *out, nd_str text, const uint32_t *token_end,
+                       size_t token_count, nd_shingle_spec spec, nd_error *err) {
+  if (spec.kind == ND_SHINGLE_WORDS) {
+    return rabin_words(out, text, token_end, token_count, spec.size, err);
+  }
+  if (is_ascii(text)) return rabin_ascii(out, text, token_end, token_count, spec, err);
+  ND_TRY(cut(out, text, token_end, token_count, spec, err));
+  return rabin_places(out, text, err);
+}
+
 nd_status nd_fingerprint_shingles(nd_fingerprints *out, nd_str text, const uint32_t *token_end,
                                   size_t token_count, nd_shingle_spec spec,
                                   nd_fingerprint_kind kind, nd_error *err) {
@@ -181,33 +287,22 @@ nd_status nd_fingerprint_shingles(nd_fingerprints *out, nd_str text, const uint3
     out->scratch = nd_calloc(1, sizeof *out->scratch);
     if (!out->scratch) return nd_fail_memory(err, sizeof *out->scratch);
   }
-  const nd_shingles *s = &out->scratch->shingles;
-  bool by_tokens = kind == ND_FINGERPRINT_RABIN && spec.kind == ND_SHINGLE_WORDS;
-  if (by_tokens) {
-    ND_TRY(rabin_words(out, text, token_end, token_count, spec.size, err));
+  if (kind == ND_FINGERPRINT_RABIN) {
+    ND_TRY(rabin(out, text, token_end, token_count, spec, err));
   } else {
-    ND_TRY(nd_shingle_make(&out->scratch->shingles, text, token_end, token_count, spec, 0, true,
-                           err));
-    ND_TRY(nd_array_grow(&out->low, &out->low_cap, s->n, sizeof *out->low, err));
-    out->n = s->n;
+    ND_TRY(cut(out, text, token_end, token_count, spec, err));
   }
   ND_TRY(nd_array_grow(&out->high, &out->high_cap, out->n, sizeof *out->high, err));
+  const nd_shingles *s = &out->scratch->shingles;
   if (kind == ND_FINGERPRINT_MD5) {
-    for (size_t i = 0; i < s->n; i++) {
-      uint32_t state[4];
-      md5_state(state, (const uint8_t *)text.p + s->begin[i], s->end[i] - s->begin[i]);
-      out->low[i] = state[0] | (uint64_t)state[1] << 32;
-      out->high[i] = state[2] | (uint64_t)state[3] << 32;
-    }
+    md5_shingles(out, text, s);
     return ND_OK;
   }
-  if (out->n) memset(out->high, 0, out->n * sizeof *out->high);
   if (kind == ND_FINGERPRINT_XXH3) {
     for (size_t i = 0; i < s->n; i++) {
       out->low[i] = XXH3_64bits(text.p + s->begin[i], s->end[i] - s->begin[i]);
     }
-  } else if (!by_tokens) {
-    ND_TRY(rabin_places(out, text, err));
   }
+  if (out->n) memset(out->high, 0, out->n * sizeof *out->high);
   return ND_OK;
 }

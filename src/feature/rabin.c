@@ -18,7 +18,9 @@ static uint64_t tables[SLICES * 256];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* a * x mod P */
-ND_INLINE uint64_t times_x(uint64_t a) { return a << 1 ^ (ND_RABIN_LOW & (0 - (a >> 63))); }
+ND_INLINE uint64_t times_x(uint64_t a) {
+  return a << 1 ^ (ND_RABIN_LOW & (0 - (a >> 63)));
+}
 
 /* table[b] = b * factor mod P for all bytes b. */
 static void multiples(uint64_t *table, uint64_t factor) {
@@ -41,9 +43,13 @@ static void make_tables(void) {
   slices(tables, ND_RABIN_LOW); /* x^64 */
 }
 
-ND_INLINE void need_tables(void) { pthread_once(&once, make_tables); }
+ND_INLINE void need_tables(void) {
+  pthread_once(&once, make_tables);
+}
 
-ND_INLINE uint64_t push_byte(uint64_t h, uint8_t b) { return tables[h >> 56] ^ (h << 8 | b); }
+ND_INLINE uint64_t push_byte(uint64_t h, uint8_t b) {
+  return tables[h >> 56] ^ (h << 8 | b);
+}
 
 /* h * x^64 where t = tables; h * x^(64 size) where t is the table of a window. */
 ND_INLINE uint64_t look_up(const uint64_t *t, uint64_t h) {

@@ -3,7 +3,11 @@
  *     win: [ consumed | visible (live) | room ]
  *          0        begin            end     cap (+ ND_SLACK)
  *
- * Bytes are unpacked at `end`.  When less than MIN_ROOM is left there, the
+ * Packed bytes are unpacked up to the next multiple of BLOCK of the unpacked
+ * offset, whatever was asked for: how much of a damaged member is delivered
+ * before its damage shows then depends on the file alone.
+ *
+ * Bytes are unpacked at `end`.  When there is too little room there, the
  * visible bytes move to the front and the window grows to 1.5 × live + a block,
  * so a move of L bytes comes only after about L/2 new ones: amortised O(1) per
  * byte for any pattern of peeks, and no more memory than 1.5 × the largest want
@@ -26,6 +30,7 @@ struct nd_stream {
   size_t begin, end, cap;
   uint64_t offset; /* unpacked offset of `begin` */
   bool ended;
+  bool lost;       /* nothing behind the damage can be read */
   nd_error failed; /* status ND_OK: none */
   char *name;
 };
@@ -67,8 +72,11 @@ nd_status nd_source_fill(nd_source *src, nd_error *err) {
 
 void nd_source_seek(nd_source *src, uint64_t offset) {
   src->ended = false;
+  uint64_t back = src->end_offset - offset;
   if (src->fd < 0) {
     src->pos = (size_t)offset;
+  } else if (offset <= src->end_offset && back <= src->end) {
+    src->pos = src->end - (size_t)back;
   } else {
     src->pos = src->end = 0;
     src->end_offset = offset;
@@ -216,8 +224,8 @@ void nd_stream_close(nd_stream *s) {
 
 /* ---- the window ---- */
 
-static nd_status make_room(nd_stream *s, nd_error *err) {
-  if (s->cap - s->end >= MIN_ROOM) return ND_OK;
+static nd_status make_room(nd_stream *s, size_t room, nd_error *err) {
+  if (s->cap - s->end >= room) return ND_OK;
   size_t live = s->end - s->begin;
   if (s->begin > 0) {
     memmove(s->win, s->win + s->begin, live);
@@ -237,12 +245,13 @@ static nd_status make_room(nd_stream *s, nd_error *err) {
 
 /* Unpacks more bytes behind the visible ones.  ND_OK without new bytes: the end. */
 static nd_status refill(nd_stream *s, nd_error *err) {
-  ND_TRY(make_room(s, err));
+  size_t piece = BLOCK - (size_t)((s->offset + (s->end - s->begin)) % BLOCK);
+  ND_TRY(make_room(s, s->codec ? piece : MIN_ROOM, err));
   size_t got = 0;
   nd_error why;
   nd_status status;
   char *to = s->win + s->end;
-  size_t room = s->cap - s->end;
+  size_t room = s->codec ? piece : s->cap - s->end;
   if (s->codec) {
     status = s->codec->read(&got, s->codec, to, room, &why);
   } else {
@@ -311,6 +320,23 @@ nd_status nd_stream_advance(nd_stream *s, uint64_t n, nd_error *err) {
                      (unsigned long long)s->offset);
     }
   }
+}
+
+nd_status nd_stream_recover(bool *found, nd_stream *s, nd_error *err) {
+  *found = false;
+  if (!s->codec || s->failed.status != ND_ERR_DATA || s->lost) return ND_OK;
+  nd_stream_skip(s, s->end - s->begin);
+  nd_error why;
+  nd_status status = s->codec->recover(found, s->codec, &why);
+  if (status != ND_OK) {
+    s->failed = why;
+    s->failed.status = status;
+    if (err) *err = s->failed;
+    return status;
+  }
+  if (*found) s->failed.status = ND_OK;
+  s->lost = !*found;
+  return ND_OK;
 }
 
 bool nd_stream_glimpse(size_t *got, nd_stream *s, uint64_t distance, char *to, size_t room) {

@@ -9,7 +9,9 @@
  * delivered first; the peek that needs bytes beyond it returns ND_ERR_DATA
  * (damaged, truncated) or ND_ERR_IO with a message that names the file and the
  * compressed offset, and keeps returning it.  `out` then still shows what is
- * left of the good bytes.
+ * left of the good bytes.  How many good bytes there are before a damaged place
+ * of a regular file does not depend on how it is read, so two readings that
+ * recover from damage see the same bytes at the same offsets.
  *
  * gzip: every member's CRC and length are checked; zero bytes between and after
  * members are padding, any other bytes there are damage.  zstd: checksums are
@@ -44,6 +46,14 @@ void nd_stream_skip(nd_stream *s, size_t n);
  * file.  ND_ERR_DATA when the stream ends earlier (it is then at its end), the
  * stream's own failure when damage comes first (it is then at the damage). */
 nd_status nd_stream_advance(nd_stream *s, uint64_t n, nd_error *err) ND_MUST_CHECK;
+
+/* Goes on behind damage: after a peek has failed with ND_ERR_DATA, looks for the next gzip member
+ * or zstd frame that can be unpacked.  With *found its bytes come next, at the position where the
+ * good ones ended (what was still visible of those is passed over); a gap in the data is no gap
+ * in the positions.  Else nothing that can be read follows, and the failure stays.  Linear time
+ * over all calls, flat memory.  A pipe is searched from where the damage was noticed, a file
+ * from the beginning of the damaged member. */
+nd_status nd_stream_recover(bool *found, nd_stream *s, nd_error *err) ND_MUST_CHECK;
 
 /* Looks at bytes further on, without moving: *got of the `room` bytes that lie
  * `distance` bytes ahead, fewer only at the end of the file.  False, with *got

@@ -17,6 +17,9 @@
 
 enum { FHCRC = 2, FEXTRA = 4, FNAME = 8, FCOMMENT = 16, FRESERVED = 0xe0 };
 enum { FIXED_HEADER = 10, TRAILER = 8, MOST_AT_ONCE = 1 << 30 };
+/* A member that begins behind damage: a header within half of TRIAL_IN bytes, and data that
+ * unpacks to TRIAL_OUT bytes or to a good trailer; at the end of the file TRIAL_LAST will do. */
+enum { TRIAL_IN = 1 << 14, TRIAL_OUT = 1024, TRIAL_LAST = 256 };
 
 typedef enum state {
   BETWEEN, /* before a member: padding or the end may come */
@@ -33,6 +36,7 @@ typedef enum state {
 typedef struct gzip {
   nd_codec codec;
   nd_source *src;
+  nd_resync resync;
   state state;
   unsigned char part[FIXED_HEADER]; /* a piece of header or trailer, as far as it is known */
   unsigned have;
@@ -310,7 +314,12 @@ static nd_status read_trailer(size_t *got, gzip *g, nd_error *err) {
   const char *why = check_trailer(g);
   if (why) {
     ND_TRY(second_try(&again, g, got, err));
-    return again ? ND_OK : damaged(g, why, err);
+    if (again) return ND_OK;
+    /* Where both are wrong this need not be the member's own end: what damage makes of a body can
+     * run through the next member, too, and end with that one. */
+    g->resync.at_end =
+        little_endian(g->part) == g->crc || little_endian(g->part + 4) == (uint32_t)g->produced;
+    return damaged(g, why, err);
   }
   g->state = BETWEEN;
   return ND_OK;
@@ -328,8 +337,8 @@ static nd_status gzip_read(size_t *got, nd_codec *c, char *to, size_t room, nd_e
   g->before = 0;
   while (*got < room) {
     if (src->pos == src->end) {
-      /* Give what there is before waiting for more. */
-      if (*got > 0 && !src->ended) return ND_OK;
+      /* A pipe: give what there is before waiting for more. */
+      if (*got > 0 && !src->ended && !src->seekable) return ND_OK;
       ND_TRY(nd_source_fill(src, err));
     }
     switch (g->state) {
@@ -338,6 +347,7 @@ static nd_status gzip_read(size_t *got, nd_codec *c, char *to, size_t room, nd_e
         if (src->pos < src->end) {
           g->state = HEADER;
           g->have = 0;
+          g->resync.member_at = nd_source_offset(src);
         } else if (src->ended) {
           return ND_OK;
         }
@@ -360,6 +370,67 @@ static nd_status gzip_read(size_t *got, nd_codec *c, char *to, size_t room, nd_e
   return ND_OK;
 }
 
+/* ---- behind damage ---- */
+
+/* The size of a header; 0 when this is none, or too long a one. */
+static size_t header_size(nd_str b) {
+  const unsigned char *h = (const unsigned char *)b.p;
+  size_t n = FIXED_HEADER, most = TRIAL_IN / 2 < b.n ? TRIAL_IN / 2 : b.n;
+  if (most < FIXED_HEADER + 4 || (h[3] & FRESERVED)) return 0;
+  if (h[3] & FEXTRA) n += 2 + (size_t)(h[10] | (unsigned)h[11] << 8);
+  for (unsigned flag = FNAME; flag <= FCOMMENT; flag *= 2) {
+    if (!(h[3] & flag)) continue;
+    const unsigned char *zero = n < most ? memchr(h + n, 0, most - n) : NULL;
+    if (!zero) return 0;
+    n = (size_t)(zero - h) + 1;
+  }
+  if (h[3] & FHCRC) {
+    if (n + 2 > most) return 0;
+    uint32_t crc = (uint32_t)crc32(0, h, (unsigned)n);
+    if ((h[n] | (uint32_t)h[n + 1] << 8) != (crc & 0xffff)) return 0;
+    n += 2;
+  }
+  return n < most ? n : 0;
+}
+
+static nd_status credible(bool *yes, void *codec, nd_str ahead, bool whole, nd_error *err) {
+  gzip *g = codec;
+  unsigned char out[TRIAL_OUT];
+  *yes = false;
+  size_t n = header_size(ahead);
+  if (n == 0) return ND_OK;
+  ND_TRY(zlib_begin(g, err));
+  g->z.next_in = (z_const Bytef *)(uintptr_t)(ahead.p + n);
+  g->z.avail_in = (unsigned)(ahead.n - n);
+  g->z.next_out = out;
+  g->z.avail_out = TRIAL_OUT;
+  int r = inflate(&g->z, Z_NO_FLUSH);
+  if (r == Z_MEM_ERROR) return nd_fail_memory(err, (size_t)1 << 15);
+  unsigned got = TRIAL_OUT - g->z.avail_out;
+  if (r == Z_STREAM_END) {
+    const unsigned char *trailer = g->z.next_in;
+    *yes = g->z.avail_in >= TRAILER && little_endian(trailer) == crc32(0, out, got) &&
+           little_endian(trailer + 4) == got;
+  } else if (r == Z_OK || r == Z_BUF_ERROR) {
+    *yes = got >= (whole && g->z.avail_in == 0 ? TRIAL_LAST : TRIAL_OUT);
+  }
+  return ND_OK;
+}
+
+static nd_status gzip_recover(bool *found, nd_codec *c, nd_error *err) {
+  static const nd_beacon member = {"\x1f\x8b\x08", 3, TRIAL_IN, credible};
+  gzip *g = (gzip *)c;
+  ND_TRY(nd_resync_find(found, &g->resync, g->src, &member, g, err));
+  g->state = HEADER;
+  g->have = 0;
+  g->again = 0;
+  g->resync.member_at = nd_source_offset(g->src);
+#if defined(ND_HAVE_ISAL)
+  g->fast = g->src->seekable;
+#endif
+  return ND_OK;
+}
+
 static void gzip_free(nd_codec *c) {
   gzip *g = (gzip *)c;
   if (g->has_zlib) inflateEnd(&g->z);
@@ -372,8 +443,9 @@ nd_status nd_codec_gzip_new(nd_codec **out, nd_source *src, nd_error *err) {
   if (!g) return nd_fail_memory(err, sizeof *g);
   /* Not the whole struct: ISA-L's part is 90 KB that it initialises by itself. */
   memset(g, 0, offsetof(gzip, z));
-  g->codec = (nd_codec){.read = gzip_read, .free = gzip_free};
+  g->codec = (nd_codec){.read = gzip_read, .recover = gzip_recover, .free = gzip_free};
   g->src = src;
+  g->resync.member_at = nd_source_offset(src);
   g->state = HEADER;
 #if defined(ND_HAVE_ISAL)
   g->fast = src->seekable;

@@ -7,6 +7,7 @@
  *
  * A WARC packed with a dictionary carries it in its first frame, a skippable one
  * of type 0xD, as it is or packed with zstd itself. */
+#include <zdict.h>
 #include <zstd.h>
 #include <zstd_errors.h>
 
@@ -16,18 +17,24 @@ enum {
   WINDOW_LOG_MAX = 27,
   BLOCK_HEADER = 3,
   FIRST_STEP = 5 + BLOCK_HEADER,
-  DICTIONARY_MAX = 1 << 27 /* both packed and unpacked */
+  DICTIONARY_MAX = 1 << 27, /* both packed and unpacked */
+  /* A frame that begins behind damage: its first block, at most 128 KiB, can be unpacked. */
+  TRIAL_IN = 18 + BLOCK_HEADER + (1 << 17),
+  TRIAL_OUT = 1024
 };
 
 typedef struct zstd {
   nd_codec codec;
   nd_source *src;
+  nd_resync resync;
   ZSTD_DCtx *d;
   size_t hint;     /* what the last call asked for */
   bool started;    /* the first frame has been looked at */
   bool in_frame;   /* bytes of an unfinished frame were consumed */
   bool counted;    /* the frame is in codec.members */
+  bool full;       /* the last call filled its room: more may be waiting inside */
   bool dictionary; /* one was loaded */
+  bool no_way;     /* the dictionary in front is damaged: nothing can be read */
 } zstd;
 
 static nd_status zstd_failed(const zstd *z, size_t code, nd_error *err) {
@@ -58,6 +65,8 @@ static nd_status truncated(const zstd *z, nd_error *err) {
 static nd_status step(size_t *got, bool *consumed, zstd *z, char *to, size_t room, nd_error *err) {
   nd_source *src = z->src;
   size_t n = z->hint > BLOCK_HEADER ? z->hint - BLOCK_HEADER : z->hint;
+  if (z->full) n = 0; /* first what is ready, lest damage behind it take it along */
+  if (!z->in_frame) z->resync.member_at = nd_source_offset(src);
   if (n > src->end - src->pos) n = src->end - src->pos;
   ZSTD_inBuffer in = {src->bytes + src->pos, n, 0};
   ZSTD_outBuffer out = {to, room, 0};
@@ -65,7 +74,13 @@ static nd_status step(size_t *got, bool *consumed, zstd *z, char *to, size_t roo
   src->pos += in.pos;
   *got = out.pos;
   *consumed = in.pos > 0;
-  if (ZSTD_isError(r)) return zstd_failed(z, r, err);
+  z->full = out.pos == room;
+  if (ZSTD_isError(r)) {
+    nd_status status = zstd_failed(z, r, err);
+    z->resync.at_end = ZSTD_getErrorCode(r) == ZSTD_error_checksum_wrong;
+    if (z->resync.at_end) src->pos += n - in.pos;
+    return status;
+  }
   if (in.pos > 0) z->in_frame = true;
   if (out.pos > 0 && !z->counted) {
     z->codec.members++;
@@ -73,7 +88,7 @@ static nd_status step(size_t *got, bool *consumed, zstd *z, char *to, size_t roo
   }
   z->hint = r;
   if (r == 0) {
-    z->in_frame = z->counted = false;
+    z->in_frame = z->counted = z->full = false;
     z->hint = FIRST_STEP;
   }
   return ND_OK;
@@ -97,6 +112,10 @@ static nd_status read_bytes(zstd *z, char *to, size_t n, nd_error *err) {
 
 static nd_status load(zstd *z, const char *p, size_t n, nd_error *err) {
   size_t r = ZSTD_DCtx_loadDictionary(z->d, p, n);
+  /* zstd calls every failure here one of memory. */
+  if (ZSTD_isError(r) && ZDICT_isError(ZDICT_getDictHeaderSize(p, n))) {
+    return nd_source_damaged(z->src, "zstd", "the dictionary is damaged", err);
+  }
   if (ZSTD_isError(r)) return zstd_failed(z, r, err);
   z->dictionary = true;
   return ND_OK;
@@ -172,12 +191,14 @@ static nd_status zstd_read(size_t *got, nd_codec *c, char *to, size_t room, nd_e
   *got = 0;
   if (!z->started) {
     z->started = true;
+    z->no_way = true;
     ND_TRY(read_dictionary(z, err));
+    z->no_way = false;
   }
   while (*got < room) {
     if (src->pos == src->end) {
-      /* Give what there is before waiting for more. */
-      if (*got > 0 && !src->ended) return ND_OK;
+      /* A pipe: give what there is before waiting for more. */
+      if (*got > 0 && !src->ended && !src->seekable) return ND_OK;
       ND_TRY(nd_source_fill(src, err));
     }
     bool at_end = src->ended && src->pos == src->end;
@@ -191,6 +212,39 @@ static nd_status zstd_read(size_t *got, nd_codec *c, char *to, size_t room, nd_e
   return ND_OK;
 }
 
+/* ---- behind damage ---- */
+
+static nd_status credible(bool *yes, void *codec, nd_str ahead, bool whole, nd_error *err) {
+  (void)whole;
+  zstd *z = codec;
+  char bytes[TRIAL_OUT];
+  ZSTD_inBuffer in = {ahead.p, ahead.n, 0};
+  ZSTD_outBuffer out = {bytes, sizeof bytes, 0};
+  size_t r = 1, before;
+  ZSTD_DCtx_reset(z->d, ZSTD_reset_session_only);
+  do {
+    before = in.pos;
+    r = ZSTD_decompressStream(z->d, &out, &in);
+  } while (!ZSTD_isError(r) && r != 0 && out.pos == 0 && in.pos > before);
+  ZSTD_DCtx_reset(z->d, ZSTD_reset_session_only);
+  if (ZSTD_getErrorCode(r) == ZSTD_error_memory_allocation) return zstd_failed(z, r, err);
+  *yes = !ZSTD_isError(r) && (r == 0 || out.pos > 0);
+  return ND_OK;
+}
+
+/* Skippable frames are passed over in the search: they hold nothing to read. */
+static nd_status zstd_recover(bool *found, nd_codec *c, nd_error *err) {
+  static const nd_beacon frame = {"\x28\xb5\x2f\xfd", 4, TRIAL_IN, credible};
+  zstd *z = (zstd *)c;
+  *found = false;
+  if (z->no_way) return ND_OK;
+  ND_TRY(nd_resync_find(found, &z->resync, z->src, &frame, z, err));
+  ZSTD_DCtx_reset(z->d, ZSTD_reset_session_only);
+  z->hint = FIRST_STEP;
+  z->in_frame = z->counted = z->full = false;
+  return ND_OK;
+}
+
 static void zstd_free(nd_codec *c) {
   zstd *z = (zstd *)c;
   ZSTD_freeDCtx(z->d);
@@ -201,7 +255,7 @@ nd_status nd_codec_zstd_new(nd_codec **out, nd_source *src, nd_error *err) {
   *out = NULL;
   zstd *z = nd_calloc(1, sizeof *z);
   if (!z) return nd_fail_memory(err, sizeof *z);
-  z->codec = (nd_codec){.read = zstd_read, .free = zstd_free};
+  z->codec = (nd_codec){.read = zstd_read, .recover = zstd_recover, .free = zstd_free};
   z->src = src;
   z->hint = FIRST_STEP;
   z->d = ZSTD_createDCtx();

@@ -5,7 +5,9 @@
 
 typedef unsigned __int128 wide;
 
-static uint64_t ceil_wide(wide a, wide b) { return (uint64_t)((a + b - 1) / b); }
+static uint64_t ceil_wide(wide a, wide b) {
+  return (uint64_t)((a + b - 1) / b);
+}
 
 /* a * 2^32 / b rounded up, for signed a. */
 static int64_t slope(__int128 a, __int128 b) {

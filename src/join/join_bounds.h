@@ -41,7 +41,9 @@ nd_status nd_join_bounds_init(nd_join_bounds *out, nd_join_similarity similarity
 /* Common tokens that records of these sizes need; more than y: never similar. */
 uint64_t nd_join_overlap_cosine(const nd_join_bounds *b, uint64_t x, uint64_t y);
 
-ND_INLINE uint64_t nd_join_ceil(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
+ND_INLINE uint64_t nd_join_ceil(uint64_t a, uint64_t b) {
+  return a / b + (a % b != 0);
+}
 
 ND_INLINE uint64_t nd_join_overlap(const nd_join_bounds *b, uint64_t x, uint64_t y) {
   switch (b->similarity) {

@@ -253,6 +253,11 @@ static nd_status order_records(uint32_t *order, const uint32_t *size, uint32_t n
   return ND_OK;
 }
 
+/* Wider sketches tell longer records apart. */
+static unsigned sketch_words(uint64_t tokens, uint64_t records) {
+  return tokens <= 24 * records ? 1 : tokens <= 160 * records ? 2 : 4;
+}
+
 static nd_status check_input(const uint64_t *begin, uint64_t n, nd_error *err) {
   if (n >= UINT32_MAX - 1) {
     return nd_fail(err, ND_ERR_LIMIT, "more than 4,294,967,293 records in a join");
@@ -316,7 +321,9 @@ nd_status nd_sets_build(nd_sets *out, const uint64_t *raw, const uint64_t *begin
   rank = NULL;
   out->token = nd_malloc(kept * sizeof *out->token + ND_SLACK);
   spare = nd_malloc(longest * sizeof *spare);
-  if (!out->token || !spare) {
+  out->words = sketch_words(kept, n);
+  out->sketch = nd_calloc(n * out->words, sizeof *out->sketch);
+  if (!out->token || !spare || !out->sketch) {
     status = nd_fail_memory(err, kept * sizeof *out->token);
     goto out;
   }
@@ -326,6 +333,7 @@ nd_status nd_sets_build(nd_sets *out, const uint64_t *raw, const uint64_t *begin
     if (i + AHEAD < out->n) __builtin_prefetch(id + place[out->record[i + AHEAD]]);
     memcpy(to, id + place[r], stored[r] * sizeof *to);
     sort_record(to, stored[r], spare);
+    nd_sets_flip(out->sketch + (uint64_t)i * out->words, to, stored[r], out->words);
     out->size[i] = size[r];
     out->tokens += size[r];
     out->begin[i + 1] = out->begin[i] + stored[r];
@@ -350,5 +358,6 @@ void nd_sets_clear(nd_sets *s) {
   nd_free(s->size);
   nd_free(s->record);
   nd_free(s->df);
+  nd_free(s->sketch);
   *s = (nd_sets){0};
 }

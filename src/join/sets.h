@@ -10,11 +10,12 @@
  *
  * A token that a record repeats counts once (number the repetitions before, to
  * keep them apart).  Building takes at most 24 bytes per token of the input, the
- * 8 of the input included, plus 40 per record; what is kept takes at most 6 (4 per
- * stored token, 4 per distinct one) plus 16 per record. */
+ * 8 of the input included, plus 72 per record; what is kept takes at most 6 (4 per
+ * stored token, 4 per distinct one) plus 24 to 48 per record. */
 #ifndef ND_JOIN_SETS_H
 #define ND_JOIN_SETS_H
 
+#include "base/cpu.h"
 #include "base/mem.h"
 
 typedef struct nd_sets {
@@ -26,6 +27,11 @@ typedef struct nd_sets {
   uint32_t *size;   /* tokens of record r, also those that are not stored */
   uint32_t *record; /* its number in the input */
   uint32_t *df;     /* records that hold a token; rises with the token */
+  /* A parity sketch of each record's stored tokens, `words` (1, 2 or 4) 64-bit words:
+   * bit b is the parity of those with number = b modulo the width.  Differing bits of
+   * two sketches are a lower bound of the Hamming distance of the stored tokens. */
+  unsigned words;
+  uint64_t *sketch;
 } nd_sets;
 
 /* Record r of the input holds raw[begin[r]] … raw[begin[r + 1] - 1], in any order.
@@ -33,5 +39,28 @@ typedef struct nd_sets {
 nd_status nd_sets_build(nd_sets *out, const uint64_t *raw, const uint64_t *begin, uint64_t n,
                         nd_error *err) ND_MUST_CHECK;
 void nd_sets_clear(nd_sets *s);
+
+/* Adds n tokens to a parity sketch (or takes them out of it, which is the same). */
+ND_INLINE void nd_sets_flip(uint64_t *sketch, const uint32_t *token, uint64_t n, unsigned words) {
+  uint64_t sum[4] = {0};
+  for (uint64_t i = 0; i < n; i++) {
+    /* Masks keep the sums in registers; a store per token would wait for the last one. */
+    uint64_t bit = UINT64_C(1) << (token[i] & 63);
+    uint64_t odd = bit & (0 - (uint64_t)(token[i] >> 6 & 1)), even = bit ^ odd;
+    uint64_t upper = 0 - (uint64_t)(token[i] >> 7 & 1);
+    if (words == 1) {
+      sum[0] ^= bit;
+    } else if (words == 2) {
+      sum[0] ^= even;
+      sum[1] ^= odd;
+    } else {
+      sum[0] ^= even & ~upper;
+      sum[1] ^= odd & ~upper;
+      sum[2] ^= even & upper;
+      sum[3] ^= odd & upper;
+    }
+  }
+  for (unsigned k = 0; k < words; k++) sketch[k] ^= sum[k];
+}
 
 #endif

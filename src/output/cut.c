@@ -86,6 +86,10 @@ static nd_status go_on(nd_cutter *c, uint64_t to, bool copy, bool *ended, nd_err
     if (status != ND_OK && status != ND_ERR_DATA) return status;
     if (seen.n > to - at) seen.n = (size_t)(to - at);
     if (seen.n == 0) {
+      /* As the records were read: the bytes behind damage have the same offsets. */
+      bool found = false;
+      if (status == ND_ERR_DATA) ND_TRY(nd_stream_recover(&found, c->in, err));
+      if (found) continue;
       *ended = true;
       return ND_OK;
     }

@@ -28,8 +28,8 @@ nd_status nd_cutter_open(nd_cutter **out, const char *in, const char *to, bool r
  * over all calls. */
 nd_status nd_cutter_apply(nd_cutter *c, const nd_cut *cuts, size_t cut_n, const uint64_t *splits,
                           size_t split_n, nd_error *err) ND_MUST_CHECK;
-/* Copies the rest (as far as the input can be read: a damaged end was rejected
- * before), closes and frees.  *bytes is what was put. */
+/* Copies the rest (as far as the input can be read: what is damaged was
+ * rejected before), closes and frees.  *bytes is what was put. */
 nd_status nd_cutter_close(uint64_t *bytes, nd_cutter *c, nd_error *err) ND_MUST_CHECK;
 void nd_cutter_abandon(nd_cutter *c); /* NULL is allowed */
 

@@ -12,8 +12,10 @@
 #include "pipeline/confirm.h"
 
 #include "base/threads.h"
+#include "verify/edit_distance.h"
 
-enum { ROUND = 1 << 16, JOB = 1 << 10 };
+enum { ROUND = 1 << 16, JOB = 1 << 10, PREPARED = 512 };
+static const uint64_t not_similar = UINT64_MAX;
 
 typedef struct checker {
   const nd_text_source *source;
@@ -22,12 +24,20 @@ typedef struct checker {
   size_t n;
   struct hand {
     nd_comparer *comparer;
+    nd_edit_scratch edit;
     nd_texts *texts;
-    nd_buf left, right;
+    nd_buf left, right; /* texts that are not prepared */
+    struct {
+      nd_prepared document;
+      uint32_t number;
+    } *prepared; /* by number modulo PREPARED */
+    size_t bytes, hand_over; /* of them all; the next one to give up */
     uint64_t *sketch; /* two of them */
     bool have_left;
     uint32_t left_document;
   } *hands; /* one per thread */
+  bool all; /* no threshold */
+  size_t prepared_bytes; /* of one thread */
   const nd_order *order;
   uint32_t *claimed; /* per position: by which other one; UINT32_MAX: nobody */
 } checker;
@@ -35,7 +45,11 @@ typedef struct checker {
 static void clear_hands(checker *c) {
   for (unsigned i = 0; c->hands && i < c->settings->threads; i++) {
     nd_comparer_free(c->hands[i].comparer);
+    nd_edit_scratch_clear(&c->hands[i].edit);
     nd_texts_free(c->hands[i].texts);
+    for (size_t k = 0; c->hands[i].prepared && k < PREPARED; k++)
+      nd_prepared_clear(&c->hands[i].prepared[k].document);
+    nd_free(c->hands[i].prepared);
     nd_buf_clear(&c->hands[i].left);
     nd_buf_clear(&c->hands[i].right);
     nd_free(c->hands[i].sketch);
@@ -46,11 +60,18 @@ static void clear_hands(checker *c) {
 
 static nd_status make_hands(checker *c, nd_verify verify, nd_error *err) {
   const nd_settings *s = c->settings;
+  const uint64_t most = UINT64_C(256) << 20;
+  uint64_t share = s->memory / 8 / s->threads;
+  c->prepared_bytes = (size_t)(share < most ? share : most);
   c->hands = nd_calloc(s->threads, sizeof *c->hands);
   if (!c->hands) return nd_fail_memory(err, s->threads * sizeof *c->hands);
   for (unsigned i = 0; i < s->threads; i++) {
     ND_TRY(nd_comparer_new(&c->hands[i].comparer, s->shingle, s->options->seed, err));
     ND_TRY(nd_texts_new(&c->hands[i].texts, c->source, err));
+    c->hands[i].prepared = nd_calloc(PREPARED, sizeof *c->hands[i].prepared);
+    if (!c->hands[i].prepared)
+      return nd_fail_memory(err, PREPARED * sizeof *c->hands[i].prepared);
+    for (size_t k = 0; k < PREPARED; k++) c->hands[i].prepared[k].number = UINT32_MAX;
     if (verify == ND_VERIFY_EXACT) continue;
     c->hands[i].sketch = nd_malloc(2 * s->permutations * sizeof(uint64_t));
     if (!c->hands[i].sketch) return nd_fail_memory(err, 2 * s->permutations * sizeof(uint64_t));
@@ -58,17 +79,61 @@ static nd_status make_hands(checker *c, nd_verify verify, nd_error *err) {
   return ND_OK;
 }
 
-static nd_status compare_texts(nd_overlap *out, struct hand *h, uint32_t a, uint32_t b,
-                               nd_error *err) {
-  if (!h->have_left || h->left_document != a) {
-    h->have_left = false;
-    ND_TRY(nd_texts_get(&h->left, h->texts, a, err));
-    ND_TRY(nd_comparer_left(h->comparer, nd_buf_str(&h->left), err));
-    h->left_document = a;
-    h->have_left = true;
+/* Documents of one cluster come again and again: they stay prepared, within a
+ * share of the memory. */
+static void make_room(struct hand *h, size_t most, uint32_t but) {
+  for (size_t tries = 0; h->bytes > most && tries < PREPARED; tries++) {
+    size_t k = h->hand_over++ % PREPARED;
+    if (h->prepared[k].number == UINT32_MAX || h->prepared[k].number == but ||
+        (h->have_left && h->prepared[k].number == h->left_document))
+      continue;
+    h->bytes -= nd_prepared_bytes(&h->prepared[k].document);
+    nd_prepared_clear(&h->prepared[k].document);
+    h->prepared[k].number = UINT32_MAX;
   }
-  ND_TRY(nd_texts_get(&h->right, h->texts, b, err));
-  return nd_comparer_right(out, h->comparer, nd_buf_str(&h->right), err);
+}
+
+static nd_status prepare(nd_prepared **out, struct hand *h, const checker *c, uint32_t document,
+                         nd_error *err) {
+  size_t k = document % PREPARED;
+  nd_prepared *p = &h->prepared[k].document;
+  *out = p;
+  if (h->prepared[k].number == document) return ND_OK;
+  h->bytes -= h->prepared[k].number == UINT32_MAX ? 0 : nd_prepared_bytes(p);
+  h->prepared[k].number = UINT32_MAX;
+  ND_TRY(nd_texts_get(&p->text, h->texts, document, err));
+  ND_TRY(nd_prepared_set(p, err));
+  h->prepared[k].number = document;
+  h->bytes += nd_prepared_bytes(p);
+  make_room(h, c->prepared_bytes, document);
+  return ND_OK;
+}
+
+static nd_status set_left(struct hand *h, const checker *c, uint32_t a, nd_error *err) {
+  nd_prepared *left;
+  h->have_left = false;
+  ND_TRY(prepare(&left, h, c, a, err));
+  size_t before = nd_prepared_bytes(left);
+  ND_TRY(nd_comparer_set(h->comparer, left, err));
+  h->bytes += nd_prepared_bytes(left) - before;
+  h->left_document = a;
+  h->have_left = true;
+  return ND_OK;
+}
+
+static nd_status compare_texts(nd_overlap *out, struct hand *h, const checker *c, uint32_t a,
+                               uint32_t b, nd_error *err) {
+  if (!h->have_left || h->left_document != a) ND_TRY(set_left(h, c, a, err));
+  if (a % PREPARED == b % PREPARED) { /* they cannot both be prepared in one place */
+    ND_TRY(nd_texts_get(&h->right, h->texts, b, err));
+    return nd_comparer_right(out, h->comparer, nd_buf_str(&h->right), err);
+  }
+  nd_prepared *right;
+  ND_TRY(prepare(&right, h, c, b, err));
+  size_t before = nd_prepared_bytes(right);
+  ND_TRY(nd_comparer_run(out, h->comparer, right, err));
+  h->bytes += nd_prepared_bytes(right) - before;
+  return ND_OK;
 }
 
 static nd_status compare_sketches(nd_overlap *out, struct hand *h, const checker *c, uint32_t a,
@@ -76,8 +141,29 @@ static nd_status compare_sketches(nd_overlap *out, struct hand *h, const checker
   uint32_t k = c->settings->permutations;
   ND_TRY(nd_store_sketch(h->sketch, c->source->store, a, err));
   ND_TRY(nd_store_sketch(h->sketch + k, c->source->store, b, err));
-  *out = (nd_overlap){0, k};
+  *out = (nd_overlap){0, k, k};
   for (uint32_t i = 0; i < k; i++) out->common += h->sketch[i] == h->sketch[k + i];
+  return ND_OK;
+}
+
+/* The pair's value, or not_similar when it misses the threshold. */
+static nd_status compare(uint64_t *value, struct hand *h, const checker *c, uint32_t a, uint32_t b,
+                         nd_error *err) {
+  const nd_settings *s = c->settings;
+  if (s->similarity == ND_SIMILARITY_EDIT) {
+    uint32_t tau = (uint32_t)s->threshold.num, distance;
+    ND_TRY(nd_texts_get(&h->left, h->texts, a, err));
+    ND_TRY(nd_texts_get(&h->right, h->texts, b, err));
+    ND_TRY(nd_edit_distance(&distance, &h->edit, nd_buf_str(&h->left), nd_buf_str(&h->right),
+                            c->all ? (uint32_t)(h->left.n + h->right.n) : tau, err));
+    *value = c->all || distance <= tau ? (uint64_t)distance << 32 | 1 : not_similar;
+    return ND_OK;
+  }
+  nd_overlap o;
+  if (h->sketch) ND_TRY(compare_sketches(&o, h, c, a, b, err));
+  else ND_TRY(compare_texts(&o, h, c, a, b, err));
+  bool similar = c->all || nd_similarity_reaches(s->similarity, o, s->threshold);
+  *value = similar ? nd_similarity_pack(s->similarity, o) : not_similar;
   return ND_OK;
 }
 
@@ -89,10 +175,7 @@ static nd_status check_job(void *context, unsigned member, uint64_t job, nd_erro
   for (size_t i = (size_t)job * JOB; i < end; i++) {
     uint32_t a = nd_order_document(c->order, (uint32_t)(c->items[i].key >> 32));
     uint32_t b = nd_order_document(c->order, (uint32_t)c->items[i].key);
-    nd_overlap overlap;
-    if (h->sketch) ND_TRY(compare_sketches(&overlap, h, c, a, b, err));
-    else ND_TRY(compare_texts(&overlap, h, a, b, err));
-    c->items[i].value = nd_overlap_pack(overlap);
+    ND_TRY(compare(&c->items[i].value, h, c, a, b, err));
   }
   return ND_OK;
 }
@@ -107,7 +190,8 @@ nd_status nd_confirm_list(nd_item *items, size_t n, const nd_text_source *source
                .settings = source->settings,
                .items = items,
                .n = n,
-               .order = &by_number};
+               .order = &by_number,
+               .all = true};
   nd_status status = make_hands(&c, ND_VERIFY_EXACT, err);
   if (status == ND_OK) status = check_items(&c, err);
   clear_hands(&c);
@@ -135,11 +219,9 @@ static nd_status confirm_round(bool *more, nd_confirmed *out, checker *c, const 
   }
   ND_TRY(check_items(c, err));
   out->candidates += c->n;
-  nd_decimal t = c->settings->options->threshold;
-  bool all = c->settings->verify == ND_VERIFY_NONE;
   size_t kept = 0;
   for (size_t i = 0; i < c->n; i++) {
-    if (!all && !nd_overlap_reaches(nd_overlap_unpack(c->items[i].value), t.num, t.den)) continue;
+    if (c->items[i].value == not_similar) continue;
     uint32_t a = (uint32_t)(c->items[i].key >> 32), b = (uint32_t)c->items[i].key;
     if (c->claimed[a] == UINT32_MAX && c->claimed[b] == UINT32_MAX) c->claimed[b] = a;
     a = found->same[nd_order_document(c->order, a)];
@@ -156,7 +238,10 @@ nd_status nd_confirm(nd_confirmed *out, const nd_found *found, const nd_text_sou
   *out = (nd_confirmed){0};
   const nd_settings *settings = source->settings;
   ND_TRY(nd_sorter_new(&out->sorted, settings->memory / 8, tmp, true, err));
-  checker c = {.source = source, .settings = settings, .order = &found->order};
+  checker c = {.source = source,
+               .settings = settings,
+               .order = &found->order,
+               .all = settings->verify == ND_VERIFY_NONE};
   c.items = nd_malloc(ROUND * sizeof *c.items);
   uint64_t documents = source->store->documents;
   c.claimed = nd_malloc(documents * sizeof *c.claimed);

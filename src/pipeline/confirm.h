@@ -6,12 +6,11 @@
 #include "pipeline/find.h"
 #include "pipeline/settings.h"
 #include "pipeline/texts.h"
-#include "verify/resemblance.h"
+#include "verify/similarity.h"
 
-/* A pair's value: common << 32 | joint. */
-static inline uint64_t nd_overlap_pack(nd_overlap o) { return (uint64_t)o.common << 32 | o.joint; }
-static inline nd_overlap nd_overlap_unpack(uint64_t x) {
-  return (nd_overlap){(uint32_t)(x >> 32), (uint32_t)x};
+/* A pair's value is nd_similarity_pack's fraction; copies are whole. */
+static inline uint64_t nd_value_of_copies(nd_similarity kind) {
+  return kind == ND_SIMILARITY_EDIT ? 1 : UINT64_C(1) << 32 | 1;
 }
 
 typedef struct nd_confirmed {
@@ -30,8 +29,8 @@ nd_status nd_confirm(nd_confirmed *out, const nd_found *found, const nd_text_sou
                      nd_error *err) ND_MUST_CHECK;
 void nd_confirmed_clear(nd_confirmed *c);
 
-/* Fills the value of every item (a << 32 | b) with its exact overlap, whatever
- * it is. */
+/* Fills the value of every item (a << 32 | b) with its similarity, whatever it
+ * is. */
 nd_status nd_confirm_list(nd_item *items, size_t n, const nd_text_source *source,
                           nd_error *err) ND_MUST_CHECK;
 

@@ -30,12 +30,13 @@ static nd_status fill_clusters(nd_lines *l, void *context, nd_error *err) {
   for (uint32_t i = 0; i < c->n; i++) {
     if (d->size[c->centre[i]] < 2) continue;
     bool kept = c->centre[i] == i;
-    nd_overlap o = kept ? (nd_overlap){1, 1} : nd_overlap_unpack(c->value[i]);
+    nd_similarity kind = d->job.settings.similarity;
+    uint64_t value = kept ? nd_value_of_copies(kind) : c->value[i];
     ND_TRY(nd_ids_append(&l->text, d->job.ids, i, err));
     ND_TRY(nd_buf_append(&l->text, "\t", 1, err));
     ND_TRY(nd_ids_append(&l->text, d->job.ids, c->centre[i], err));
     ND_TRY(nd_buf_append(&l->text, kept ? "\tkept\t" : "\tdropped\t", kept ? 6 : 9, err));
-    ND_TRY(nd_tsv_ratio(&l->text, o.common, o.joint, err));
+    ND_TRY(nd_lines_value(&l->text, kind, value, err));
     ND_TRY(nd_buf_append(&l->text, "\n", 1, err));
     ND_TRY(nd_lines_flush(l, false, err));
   }
@@ -84,6 +85,12 @@ static nd_status write_results(dedup *d, nd_error *err) {
 static nd_status run(dedup *d, const char *const *inputs, size_t n, const char *directory,
                      nd_error *err) {
   nd_job_run *j = &d->job;
+  if (j->settings.every_pair) { /* that is for listing; dropping needs a threshold */
+    j->settings.every_pair = false;
+    j->settings.threshold = j->options->threshold;
+    if (j->settings.threshold.num == 0)
+      return nd_fail(err, ND_ERR_USAGE, "--threshold 0 is out of range: above 0, at most 1");
+  }
   ND_TRY(nd_workdir_open(&d->dir, directory, &j->settings, err));
   ND_TRY(nd_job_plan(j, inputs, n, directory, d->dir.spool, err));
   ND_TRY(nd_workdir_agree(&d->dir, &j->settings, &j->walk, nd_feed_fingerprint(j->feed), err));

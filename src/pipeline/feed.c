@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include "base/hash.h"
+#include "input/json.h"
 #include "pipeline/feed_range.h"
 
 enum { RANGE_BYTES = 4 << 20, SMALL_FILE = 4 << 20, BATCH_BYTES = 2 << 20,
@@ -64,10 +65,25 @@ static nd_status sniff(const nd_format **out, const nd_feed *f, nd_stream *s, nd
   nd_str head;
   /* Whatever is readable decides, and the frames will report the rest; but what
    * only lack of memory hides must not. */
-  if (nd_stream_peek(&head, s, SNIFF_BYTES, err) == ND_ERR_MEMORY) return ND_ERR_MEMORY;
+  nd_status status = nd_stream_peek(&head, s, SNIFF_BYTES, err);
+  if (status == ND_ERR_MEMORY) return status;
   if (head.n > SNIFF_BYTES) head.n = SNIFF_BYTES;
   *out = nd_format_sniff(head);
-  return ND_OK;
+  if (status != ND_ERR_DATA || *out != &nd_format_text) return ND_OK;
+  /* Damage hides what the file is: ask what comes behind it, in another stream. */
+  nd_stream *behind;
+  bool found = false;
+  ND_TRY(nd_stream_open(&behind, nd_stream_name(s), err));
+  for (;;) {
+    status = nd_stream_peek(&head, behind, SNIFF_BYTES, err);
+    if (head.n > SNIFF_BYTES) head.n = SNIFF_BYTES;
+    if (found && head.n) *out = nd_format_sniff(head);
+    if (status != ND_ERR_DATA || (found && head.n)) break;
+    status = nd_stream_recover(&found, behind, err);
+    if (status != ND_OK || !found) break;
+  }
+  nd_stream_close(behind);
+  return status == ND_ERR_MEMORY ? status : ND_OK;
 }
 
 /* A large file: ranges when it is plain and line-based, else a stream. */
@@ -172,6 +188,59 @@ static nd_status reject_file(nd_batch *b, const reader *r, uint64_t offset, uint
   return nd_batch_reject(b, &where, nd_str_of(reason), err);
 }
 
+/* Is the first frame behind a damaged place no record of its own, but the rest of one whose
+ * beginning was lost?  The end of a line never is a JSON object by itself, but it can be a line
+ * of text or of numbers: there the first line is given up even if it is whole. */
+static bool is_rest(const nd_format *format, const nd_frame *frame) {
+  if (format == &nd_format_jsonl)
+    return frame->kind != ND_FRAME_DOCUMENT || nd_json_read(NULL, 0, frame->raw, NULL) != ND_OK;
+  if (format->line_based) return true;
+  return frame->kind == (format == &nd_format_trec ? ND_FRAME_OTHER : ND_FRAME_REJECT);
+}
+
+/* All there is up to the end or the next damage, as one frame. */
+static nd_status frame_rest(nd_frame *out, nd_stream *s, nd_error *err) {
+  *out = (nd_frame){.kind = ND_FRAME_END, .offset = nd_stream_offset(s)};
+  nd_str seen;
+  nd_status status;
+  do {
+    status = nd_stream_peek(&seen, s, 1, err);
+    nd_stream_skip(s, seen.n);
+    out->length += seen.n;
+  } while (status == ND_OK && seen.n);
+  return status;
+}
+
+/* The stream failed in `frame`, local says why: rejects what cannot be read, from there to the
+ * next record that can, and makes `frame` that record or the END.  A text is one record as long
+ * as the file, so all the rest belongs to it. */
+static nd_status pass_damage(nd_frame *frame, nd_error *local, nd_batch *b, reader *r,
+                             const nd_feed *f, nd_error *err) {
+  uint64_t from = frame->offset;
+  nd_error why = *local;
+  nd_status status = why.status;
+  while (status == ND_ERR_DATA) {
+    bool found;
+    frame->kind = ND_FRAME_END;
+    status = nd_stream_recover(&found, r->stream, local);
+    if (status != ND_OK || !found) break;
+    for (bool first = true;; first = false) {
+      status = r->format == &nd_format_text
+                   ? frame_rest(frame, r->stream, local)
+                   : r->format->frame(frame, r->stream, &f->options, local);
+      b->raw_bytes += frame->length;
+      if (status != ND_OK || frame->kind == ND_FRAME_END || !first) break;
+      if (!is_rest(r->format, frame)) break;
+      if (r->format->line_based) r->line++;
+    }
+  }
+  if (status == ND_ERR_MEMORY)
+    return nd_fail(err, status, "%s: %s", f->walk->files[r->file].path, local->message);
+  if (status != ND_OK) frame->kind = ND_FRAME_END; /* the rest is lost */
+  uint64_t to = frame->kind == ND_FRAME_END ? nd_stream_offset(r->stream) : frame->offset;
+  return reject_file(b, r, from, to - from, why.message, err);
+}
+
 /* Reads on in the open file until the batch is full (*full) or the file ends. */
 static nd_status read_file(nd_batch *b, reader *r, nd_feed *f, bool *full, nd_error *err) {
   const nd_input_file *file = &f->walk->files[r->file];
@@ -198,8 +267,11 @@ static nd_status read_file(nd_batch *b, reader *r, nd_feed *f, bool *full, nd_er
     nd_status status = r->format->frame(&frame, r->stream, &f->options, &local);
     b->raw_bytes += frame.length;
     if (status == ND_ERR_MEMORY) return nd_fail(err, status, "%s: %s", file->path, local.message);
-    if (status != ND_OK)
-      return reject_file(b, r, frame.offset, frame.length, local.message, err);
+    if (status != ND_OK) {
+      local.status = status;
+      ND_TRY(pass_damage(&frame, &local, b, r, f, err));
+      if (frame.kind == ND_FRAME_END) return ND_OK;
+    }
     /* An empty file is a document too: it is counted and kept. */
     bool empty = frame.kind == ND_FRAME_END && !r->any && r->format == &nd_format_text;
     bool first = !r->any;

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 
 #include "base/threads.h"
+#include "pipeline/exact.h"
+#include "pipeline/setjoin.h"
 
 enum { READ_ROOM = 1 << 12, JOB_DOCUMENTS = 1 << 13, REPEATED_SHOWN = 100 };
 
@@ -54,6 +56,8 @@ static uint32_t most_docs(const nd_store *s) {
 
 /* Reads groups of equal digests: later members point to the first. */
 static nd_status mark_copies(finder *f, nd_grouper *g, nd_error *err) {
+  /* Equal texts need not share enough shingles to count. */
+  if (f->settings->similarity == ND_SIMILARITY_OVERLAP) return ND_OK;
   nd_item items[512];
   nd_item first = {0};
   bool have = false;
@@ -248,5 +252,7 @@ nd_status nd_find(nd_found *out, const nd_text_source *source, const char *tmp, 
     ND_TRY(nd_order_load(&out->order, source->store, out->same, err));
   ND_TRY(nd_sorter_new(&out->pairs, spare / 4, tmp, true, err));
   if (settings->method == ND_METHOD_MINHASH) ND_TRY(find_candidates(&f, err));
+  if (settings->method == ND_METHOD_EXACT) ND_TRY(nd_exact_pairs(out, source, spare / 2, tmp, err));
+  if (settings->method >= ND_METHOD_JOIN) ND_TRY(nd_setjoin_pairs(out, source, err));
   return nd_sorter_finish(out->pairs, err);
 }

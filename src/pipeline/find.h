@@ -21,6 +21,7 @@ typedef struct nd_found {
   size_t repeated_id_n;
   nd_bucket_stats buckets;
   nd_order order;
+  bool direct; /* the pairs are results: a << 32 | b with their values */
   nd_sorter *pairs; /* position << 32 | position; finished */
 } nd_found;
 

@@ -239,6 +239,11 @@ nd_status nd_job_match(nd_job_run *j, const char *work, nd_error *err) {
   s->largest_bucket = b->largest;
   s->find_seconds = nd_job_lap(j);
   verifying v = {j, err};
+  if (j->found.direct) { /* counted already */
+    j->confirmed.sorted = j->found.pairs;
+    j->found.pairs = NULL;
+    return ND_OK;
+  }
   ND_TRY(nd_confirm(&j->confirmed, &j->found, &j->source, work, verify_tick, &v, err));
   s->candidates = j->confirmed.candidates;
   s->spared = j->confirmed.spared;

@@ -1,6 +1,8 @@
 /* Pairs and rejects as lines; see lines.h. */
 #include "pipeline/lines.h"
 
+#include <inttypes.h>
+
 #include "output/tsv.h"
 #include "pipeline/workdir.h"
 
@@ -30,13 +32,19 @@ nd_status nd_lines_file(const char *dir, const char *name, nd_lines_fill fill, v
   return status;
 }
 
-static nd_status put_pair(nd_lines *l, nd_job_run *j, uint32_t a, uint32_t b, nd_overlap o,
+nd_status nd_lines_value(nd_buf *out, nd_similarity kind, uint64_t value, nd_error *err) {
+  uint32_t num = (uint32_t)(value >> 32), den = (uint32_t)value;
+  if (nd_similarity_is_whole(kind)) return nd_buf_printf(out, err, "%" PRIu32, num);
+  return nd_tsv_ratio(out, num, den, err);
+}
+
+static nd_status put_pair(nd_lines *l, nd_job_run *j, uint32_t a, uint32_t b, uint64_t value,
                           nd_error *err) {
   ND_TRY(nd_ids_append(&l->text, j->ids, a, err));
   ND_TRY(nd_buf_append(&l->text, "\t", 1, err));
   ND_TRY(nd_ids_append(&l->text, j->ids, b, err));
   ND_TRY(nd_buf_append(&l->text, "\t", 1, err));
-  ND_TRY(nd_tsv_ratio(&l->text, o.common, o.joint, err));
+  ND_TRY(nd_lines_value(&l->text, j->settings.similarity, value, err));
   ND_TRY(nd_buf_append(&l->text, "\n", 1, err));
   j->summary->pairs++;
   return nd_lines_flush(l, false, err);
@@ -72,7 +80,7 @@ static nd_status merge_pairs(nd_lines *l, nd_job_run *j, const uint32_t *next, n
   uint32_t first = 0, copy = 0;
   while (first < n && !(same[first] == first && next[first])) first++;
   if (first < n) copy = next[first];
-  const nd_overlap whole = {1, 1};
+  const uint64_t whole = nd_value_of_copies(j->settings.similarity);
   for (;;) {
     if (at == got) {
       ND_TRY(nd_sorter_next(&got, items, ROOM, j->confirmed.sorted, err));
@@ -91,7 +99,7 @@ static nd_status merge_pairs(nd_lines *l, nd_job_run *j, const uint32_t *next, n
       continue;
     }
     uint32_t a = (uint32_t)(items[at].key >> 32), b = (uint32_t)items[at].key;
-    ND_TRY(put_pair(l, j, a, b, nd_overlap_unpack(items[at].value), err));
+    ND_TRY(put_pair(l, j, a, b, items[at].value, err));
     at++;
   }
 }
@@ -117,7 +125,7 @@ static nd_status add_pair(nd_sorter *out, uint32_t a, uint32_t b, uint64_t value
 /* Every pair of documents behind every pair of firsts, and of copies. */
 static nd_status expand(nd_sorter *out, nd_job_run *j, const uint32_t *next, nd_item *items,
                         nd_error *err) {
-  const uint64_t whole = nd_overlap_pack((nd_overlap){1, 1});
+  const uint64_t whole = nd_value_of_copies(j->settings.similarity);
   for (;;) {
     size_t n;
     ND_TRY(nd_sorter_next(&n, items, ROOM, j->confirmed.sorted, err));
@@ -149,7 +157,7 @@ static nd_status put_sorted(nd_lines *l, nd_job_run *j, nd_sorter *sorted, nd_it
     if (n == 0) return ND_OK;
     for (size_t i = 0; i < n; i++)
       ND_TRY(put_pair(l, j, (uint32_t)(items[i].key >> 32), (uint32_t)items[i].key,
-                      nd_overlap_unpack(items[i].value), err));
+                      items[i].value, err));
   }
 }
 

@@ -19,6 +19,10 @@ typedef nd_status (*nd_lines_fill)(nd_lines *l, void *context, nd_error *err);
 nd_status nd_lines_file(const char *dir, const char *name, nd_lines_fill fill, void *context,
                         nd_error *err) ND_MUST_CHECK;
 
+/* A pair's value: 6 decimals, or a whole number. */
+nd_status nd_lines_value(nd_buf *out, nd_similarity kind, uint64_t value, nd_error *err)
+    ND_MUST_CHECK;
+
 /* id_a TAB id_b TAB similarity, in input order; exact copies once each, with
  * their first. */
 nd_status nd_lines_pairs_collapsed(nd_lines *l, nd_job_run *j, nd_error *err) ND_MUST_CHECK;

@@ -31,12 +31,18 @@ static const nd_option_info table[] = {
      "what a token is: a word, or every letter and digit by itself"},
     {"shingle", ND_OPTION_TEXT, FIELD(shingle), "words:5", "KIND:N", NULL, 0, 0, READ,
      "what documents are compared by: words:K, chars:Q or aligned:N"},
-    {"method", ND_OPTION_WORD, FIELD(method), "minhash", "NAME", "minhash digest", 0, 0, FIND,
-     "how pairs are found: minhash, or digest for exact copies only"},
-    {"similarity", ND_OPTION_WORD, FIELD(similarity), "jaccard", "NAME", "jaccard", 0, 0, FIND,
-     "how similar two documents are: the resemblance of their shingle sets"},
+    {"method", ND_OPTION_WORD, FIELD(method), "minhash", "NAME", "minhash digest exact join allpairs ppjoin ppjoin+",
+     0, 0, FIND,
+     "how pairs are found: minhash by sketches; digest exact copies only; exact by sort and merge "
+     "of all shingles; join, allpairs, ppjoin, ppjoin+ as exact set joins"},
+    {"similarity", ND_OPTION_WORD, FIELD(similarity), "jaccard", "NAME", "jaccard cosine overlap edit containment",
+     0, 0, FIND,
+     "how similar two documents are; all but jaccard need an exact method"},
+    {"fingerprint", ND_OPTION_WORD, FIELD(fingerprint), "rabin", "NAME", "rabin xxh3 md5", 0, 0, FIND,
+     "method exact: what stands for a shingle (md5: 128 bits)"},
     {"threshold", ND_OPTION_DECIMAL, FIELD(threshold), "0.8", "T", NULL, 0, 0,
-     FIND | ND_FOR_CLUSTER, "near-duplicates are at least this similar; decided exactly"},
+     FIND | ND_FOR_CLUSTER, "near-duplicates are at least this similar, decided exactly; a whole number for overlap "
+     "(shared shingles) and edit (differing characters)"},
     {"recall", ND_OPTION_DECIMAL, FIELD(recall), "0.95", "R", NULL, 0, 0, FIND,
      "the share of pairs at the threshold that must be found"},
     {"permutations", ND_OPTION_COUNT, FIELD(permutations), "0", "N", NULL, 0, 2000, FIND,
@@ -84,6 +90,7 @@ void nd_options_init(nd_options *options) {
     nd_status status = nd_options_set(options, info->name, info->standard, NULL);
     (void)status; /* the defaults are right; a test checks them */
   }
+  options->threshold_given = 0;
 }
 
 /* Edit distance, for "did you mean"; names are short. */
@@ -172,7 +179,7 @@ static bool parse_decimal(nd_decimal *out, const char *text) {
       den *= 10;
     }
   }
-  if (*p || digits == 0 || digits > 10) return false;
+  if (*p || digits == 0 || digits > 10 || num > UINT32_MAX) return false; /* products fit 128 bits */
   while (den > 1 && num % 10 == 0) {
     num /= 10;
     den /= 10;
@@ -234,9 +241,6 @@ static nd_status set_value(void *field, const nd_option_info *info, const char *
         return nd_fail(err, ND_ERR_USAGE,
                        "--%s takes a decimal with a point and at most 9 digits, such as 0.8, not %s",
                        info->name, value);
-      if (d.num == 0 || d.num > d.den)
-        return nd_fail(err, ND_ERR_USAGE, "--%s %s is out of range: above 0, at most 1", info->name,
-                       value);
       memcpy(field, &d, sizeof d);
       return ND_OK;
     }
@@ -247,8 +251,10 @@ static nd_status set_value(void *field, const nd_option_info *info, const char *
 
 nd_status nd_options_set(nd_options *options, const char *name, const char *value, nd_error *err) {
   for (const nd_option_info *info = table; info->name; info++) {
-    if (strcmp(info->name, name) == 0)
-      return set_value((char *)options + info->offset, info, value, err);
+    if (strcmp(info->name, name) != 0) continue;
+    ND_TRY(set_value((char *)options + info->offset, info, value, err));
+    if (info->offset == offsetof(nd_options, threshold)) options->threshold_given = 1;
+    return ND_OK;
   }
   return unknown(name, err);
 }

@@ -19,7 +19,9 @@ static uint64_t half_of_memory(void) {
 static double as_double(nd_decimal d) { return (double)d.num / (double)d.den; }
 
 static nd_status resolve_bands(nd_settings *s, const nd_options *o, nd_error *err) {
-  double t = as_double(o->threshold), recall = as_double(o->recall);
+  double t = as_double(s->threshold), recall = as_double(o->recall);
+  if (recall <= 0 || recall > 1)
+    return nd_fail(err, ND_ERR_USAGE, "--recall %.10g is out of range: above 0, at most 1", recall);
   if (recall >= 1) {
     return nd_fail(err, ND_ERR_USAGE,
                    "--recall 1 needs an exact method; minhash can promise any recall below 1");
@@ -85,6 +87,48 @@ static nd_status resolve_shard(nd_settings *s, const nd_options *o, nd_error *er
   return ND_OK;
 }
 
+/* In the order of the enums. */
+static const char *const methods[] = {"minhash",  "digest", "exact",   "join",
+                                      "allpairs", "ppjoin", "ppjoin+", NULL};
+static const char *const similarities[] = {"jaccard", "cosine",      "overlap",
+                                           "edit",    "containment", NULL};
+
+static int place_of(const char *word, const char *const *words) {
+  int i = 0;
+  while (words[i] && strcmp(words[i], word) != 0) i++;
+  return words[i] ? i : 0;
+}
+
+static bool is_join(nd_method m) { return m >= ND_METHOD_JOIN; }
+
+static nd_status resolve_threshold(nd_settings *s, const nd_options *o, nd_error *err) {
+  bool whole = s->similarity == ND_SIMILARITY_OVERLAP || s->similarity == ND_SIMILARITY_EDIT;
+  nd_decimal t = s->threshold = o->threshold;
+  if (s->similarity != ND_SIMILARITY_JACCARD && s->method != ND_METHOD_EXACT && !is_join(s->method))
+    return nd_fail(err, ND_ERR_USAGE, "--similarity %s needs --method exact or join, not %s",
+                   o->similarity, o->method);
+  if (s->similarity == ND_SIMILARITY_EDIT && !is_join(s->method))
+    return nd_fail(err, ND_ERR_USAGE, "--similarity edit needs --method join, not %s", o->method);
+  if (s->similarity == ND_SIMILARITY_CONTAINMENT && is_join(s->method) &&
+      s->method != ND_METHOD_JOIN)
+    return nd_fail(err, ND_ERR_USAGE, "--similarity containment needs --method exact or join, not %s",
+                   o->method);
+  if (whole && !o->threshold_given)
+    return nd_fail(err, ND_ERR_USAGE, "--similarity %s needs --threshold N, a whole number",
+                   o->similarity);
+  if (whole && t.den != 1)
+    return nd_fail(err, ND_ERR_USAGE, "--threshold is a whole number for --similarity %s",
+                   o->similarity);
+  s->every_pair = s->method == ND_METHOD_EXACT && !whole && (!o->threshold_given || t.num == 0);
+  if (s->every_pair) s->threshold = (nd_decimal){0, 1};
+  if (s->every_pair || s->similarity == ND_SIMILARITY_EDIT) return ND_OK;
+  if (t.num == 0 || (!whole && t.num > t.den)) {
+    return nd_fail(err, ND_ERR_USAGE, "--threshold %.10g is out of range: %s", as_double(t),
+                   whole ? "at least 1" : "above 0, at most 1");
+  }
+  return ND_OK;
+}
+
 nd_status nd_settings_resolve(nd_settings *out, const nd_options *o, nd_error *err) {
   *out = (nd_settings){.options = o};
   nd_settings *s = out;
@@ -101,7 +145,10 @@ nd_status nd_settings_resolve(nd_settings *out, const nd_options *o, nd_error *e
   ND_TRY(nd_shingle_parse(&s->shingle, o->shingle, err));
   /* The tokens of a set are its features. */
   if (s->format == &nd_format_sets) s->shingle = (nd_shingle_spec){ND_SHINGLE_WORDS, 1};
-  s->method = strcmp(o->method, "digest") == 0 ? ND_METHOD_DIGEST : ND_METHOD_MINHASH;
+  s->method = (nd_method)place_of(o->method, methods);
+  s->similarity = (nd_similarity)place_of(o->similarity, similarities);
+  ND_TRY(nd_fingerprint_parse(&s->fingerprint, o->fingerprint, err));
+  ND_TRY(resolve_threshold(s, o, err));
   s->verify = strcmp(o->verify, "none") == 0     ? ND_VERIFY_NONE
               : strcmp(o->verify, "sketch") == 0 ? ND_VERIFY_SKETCH
                                                  : ND_VERIFY_EXACT;

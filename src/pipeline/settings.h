@@ -4,6 +4,7 @@
 #ifndef ND_PIPELINE_SETTINGS_H
 #define ND_PIPELINE_SETTINGS_H
 
+#include "feature/fingerprint.h"
 #include "feature/shingle.h"
 #include "input/format.h"
 #include "neardup/options.h"
@@ -16,6 +17,10 @@ typedef struct nd_settings {
   nd_token_kind tokens;
   nd_shingle_spec shingle;
   nd_method method;
+  nd_similarity similarity;
+  nd_fingerprint_kind fingerprint;
+  nd_decimal threshold;
+  bool every_pair; /* method exact without a threshold: all that share a shingle */
   nd_verify verify;
   nd_clustering cluster;
   nd_keep keep;

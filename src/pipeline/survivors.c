@@ -25,8 +25,9 @@ static nd_status rank_by_degree(uint64_t *rank, nd_job_run *j, nd_item *items, n
     ND_TRY(nd_sorter_next(&n, items, ROOM, pairs, err));
     if (n == 0) return ND_OK;
     for (size_t i = 0; i < n; i++) {
-      nd_overlap o = nd_overlap_unpack(items[i].value);
-      uint64_t part = ((uint64_t)o.common << 20) / (o.joint ? o.joint : 1);
+      uint64_t num = items[i].value >> 32, den = (uint32_t)items[i].value;
+      uint64_t part = j->settings.similarity == ND_SIMILARITY_EDIT ? (1 << 20) / (1 + num)
+                                                                   : (num << 20) / (den ? den : 1);
       rank[items[i].key >> 32] -= part;
       rank[(uint32_t)items[i].key] -= part;
     }
@@ -82,7 +83,7 @@ static nd_status fill_values(nd_clusters *out, nd_job_run *j, nd_error *err) {
 /* Copies go where the most wanted of them goes. */
 static void add_copies(nd_clusters *out, const chooser *c) {
   const uint32_t *same = c->job->found.same;
-  const uint64_t whole = nd_overlap_pack((nd_overlap){1, 1});
+  const uint64_t whole = nd_value_of_copies(c->job->settings.similarity);
   for (uint32_t d = 0; d < out->n; d++) {
     if (same[d] == ND_NO_DOCUMENT) continue;
     uint32_t best = c->order->best ? c->order->best[same[d]] : same[d];

@@ -24,17 +24,21 @@ void nd_minhash_clear(nd_minhash *m) {
   *m = (nd_minhash){0};
 }
 
-/* One round of throwing every fingerprint into a random position. */
-ND_INLINE void throw_all(uint64_t *restrict out, const uint64_t *restrict fp, size_t n, uint32_t k,
-                         uint32_t round, uint64_t key) {
+/* One round of throwing every fingerprint into a random position; returns how
+ * many empty ones it reached, if it shall count. */
+ND_INLINE uint32_t throw_all(uint64_t *restrict out, const uint64_t *restrict fp, size_t n, uint32_t k,
+                         uint32_t round, uint64_t key, bool count) {
   uint64_t stamp = (uint64_t)round << VALUE_BITS;
+  uint32_t reached = 0;
   for (size_t i = 0; i < n; i++) {
     uint64_t h = nd_fold(fp[i] ^ key, 0x9fb21c651e98df25u ^ key << 1);
     uint64_t position = (h >> 32) * k >> 32;
     uint64_t value = stamp | (h & value_mask);
     uint64_t old = out[position];
+    if (count) reached += old == UINT64_MAX;
     out[position] = value < old ? value : old;
   }
+  return reached;
 }
 
 /* Rounds k … 2k-1: the smallest value of all fingerprints, for one position. */
@@ -48,10 +52,10 @@ static uint64_t fill_one(const uint64_t *fp, size_t n, uint32_t round, uint64_t 
   return best;
 }
 
-static bool any_empty(const uint64_t *out, uint32_t k) {
-  uint64_t most = 0;
-  for (uint32_t i = 0; i < k; i++) most = out[i] > most ? out[i] : most;
-  return most == UINT64_MAX;
+static uint32_t count_filled(const uint64_t *out, uint32_t k) {
+  uint32_t filled = 0;
+  for (uint32_t i = 0; i < k; i++) filled += out[i] != UINT64_MAX;
+  return filled;
 }
 
 /* A repetitive text would be thrown again and again for nothing: keep each
@@ -82,10 +86,17 @@ nd_status nd_minhash_sketch(uint64_t *out, nd_minhash *m, const uint64_t *finger
   memset(out, 0xff, m->k * sizeof *out);
   if (n == 0) return ND_OK;
   const uint64_t *fp = fingerprint;
+  uint32_t filled = 0;
   for (uint32_t round = 0; round < m->k; round++) {
     if (round == DISTINCT_AFTER) ND_TRY(distinct(m, &fp, &n, err));
-    throw_all(out, fp, n, m->k, round, m->round_key[round]);
-    if (!any_empty(out, m->k)) return ND_OK;
+    uint64_t key = m->round_key[round];
+    if (n < m->k / 4) { /* many rounds to come: count */
+      filled += throw_all(out, fp, n, m->k, round, key, true);
+    } else {
+      throw_all(out, fp, n, m->k, round, key, false);
+      filled = count_filled(out, m->k);
+    }
+    if (filled == m->k) return ND_OK;
   }
   for (uint32_t i = 0; i < m->k; i++) {
     if (out[i] == UINT64_MAX) out[i] = fill_one(fp, n, m->k + i, m->round_key[m->k + i]);

@@ -3,8 +3,8 @@
  * The left document's distinct shingles are in a table.  Each shingle of the
  * right one is looked up there: found and not yet marked → common; not found →
  * into a second table, which counts the right one's own distinct shingles.
- * Near-duplicates match in long runs, so after a match the next shingle is
- * first compared with the left one's next, by its last token only.
+ * Near-duplicates match in long runs: after a match the texts are compared as
+ * far as they run on alike, and the shingles in between need no look-up.
  *
  * Documents that begin and end alike (words:K): only the shingles that touch the
  * part between the common ends are looked at; see compare_middle. */
@@ -13,22 +13,22 @@
 #include "base/hash.h"
 #include "text/words.h"
 
-typedef struct side {
-  nd_str text;
-  uint32_t *token_end;
-  size_t token_count, token_cap;
-  nd_shingles shingles;
-  uint32_t *slot; /* shingle number + 1; 0 = free */
-  size_t slot_cap;
+/* Shingles by their fingerprints: shingle number + 1, 0 = free. */
+typedef struct table {
+  uint32_t *slot;
+  size_t cap;
   size_t mask;
-} side;
+} table;
 
 struct nd_comparer {
   nd_shingle_spec spec;
   uint64_t seed;
   uint64_t salt; /* where an entry lies in a table; never changes a result */
-  side left, right;
-  uint32_t *first; /* left: the first shingle equal to this one */
+  nd_prepared *left;
+  nd_prepared own_left, own_right; /* of the calls with texts */
+  nd_shingles range;               /* of a right document's middle */
+  table table, rest;               /* of the left one; of what only the right one has */
+  uint32_t *first;                 /* left: the first shingle equal to this one */
   size_t first_cap;
   uint32_t *mark; /* left: number of the comparison that found it */
   size_t mark_cap;
@@ -52,16 +52,32 @@ nd_status nd_comparer_new(nd_comparer **out, nd_shingle_spec spec, uint64_t seed
   return ND_OK;
 }
 
-static void side_clear(side *s) {
-  nd_free(s->token_end);
-  nd_free(s->slot);
-  nd_shingles_clear(&s->shingles);
+nd_status nd_prepared_set(nd_prepared *p, nd_error *err) {
+  p->shingled = false;
+  p->uses = 0;
+  p->shingles.n = 0;
+  ND_TRY(nd_buf_reserve(&p->text, 0, err));
+  return nd_token_ends(&p->token_end, &p->token_count, &p->token_cap, nd_buf_str(&p->text), err);
+}
+
+void nd_prepared_clear(nd_prepared *p) {
+  nd_buf_clear(&p->text);
+  nd_free(p->token_end);
+  nd_shingles_clear(&p->shingles);
+  *p = (nd_prepared){0};
+}
+
+size_t nd_prepared_bytes(const nd_prepared *p) {
+  return p->text.cap + p->token_cap * 4 + p->shingles.cap * 8 + p->shingles.place_cap * 8;
 }
 
 void nd_comparer_free(nd_comparer *c) {
   if (!c) return;
-  side_clear(&c->left);
-  side_clear(&c->right);
+  nd_prepared_clear(&c->own_left);
+  nd_prepared_clear(&c->own_right);
+  nd_shingles_clear(&c->range);
+  nd_free(c->table.slot);
+  nd_free(c->rest.slot);
   nd_free(c->first);
   nd_free(c->mark);
   nd_free(c->times);
@@ -70,26 +86,31 @@ void nd_comparer_free(nd_comparer *c) {
   nd_free(c);
 }
 
-static nd_status side_load(side *s, nd_str text, nd_error *err) {
-  s->text = text;
-  return nd_token_ends(&s->token_end, &s->token_count, &s->token_cap, text, err);
-}
-
-/* All shingles of the side. */
-static nd_status side_shingles(side *s, const nd_comparer *c, nd_error *err) {
-  return nd_shingle_make(&s->shingles, s->text, s->token_end, s->token_count, c->spec, c->seed,
-                         true, err);
-}
-
-/* An empty table that is large enough for the shingles. */
-static nd_status side_table(side *s, nd_error *err) {
-  size_t slots = 16;
-  while (slots < 2 * s->shingles.n) slots *= 2;
-  ND_TRY(nd_array_grow(&s->slot, &s->slot_cap, slots, sizeof *s->slot, err));
-  memset(s->slot, 0, slots * sizeof *s->slot);
-  s->mask = slots - 1;
+/* All shingles of a document, once. */
+static nd_status shingle(nd_prepared *p, const nd_comparer *c, nd_error *err) {
+  if (p->shingled) return ND_OK;
+  ND_TRY(nd_shingle_make(&p->shingles, nd_buf_str(&p->text), p->token_end, p->token_count, c->spec,
+                         c->seed, true, err));
+  p->shingled = true;
   return ND_OK;
 }
+
+/* An empty table that is large enough for n shingles. */
+static nd_status empty_table(table *t, size_t n, nd_error *err) {
+  size_t slots = 16;
+  while (slots < 2 * n) slots *= 2;
+  ND_TRY(nd_array_grow(&t->slot, &t->cap, slots, sizeof *t->slot, err));
+  memset(t->slot, 0, slots * sizeof *t->slot);
+  t->mask = slots - 1;
+  return ND_OK;
+}
+
+/* Shingles and the text they lie in. */
+typedef struct side {
+  const char *text;
+  size_t n;
+  const nd_shingles *shingles;
+} side;
 
 ND_INLINE size_t home(const nd_comparer *c, uint64_t fingerprint, size_t mask) {
   return (size_t)(nd_fold(fingerprint ^ c->salt, 0x9fb21c651e98df25u)) & mask;
@@ -106,47 +127,59 @@ ND_INLINE bool same_bytes(const char *p, const char *q, size_t n) {
   return ((nd_load64(p) ^ nd_load64(q)) & nd_hash_masks[n][0]) == 0;
 }
 
-ND_INLINE bool same_shingle(const side *a, size_t i, const side *b, size_t j) {
-  const nd_shingles *x = &a->shingles, *y = &b->shingles;
+ND_INLINE bool same_shingle(side a, size_t i, side b, size_t j) {
+  const nd_shingles *x = a.shingles, *y = b.shingles;
   size_t n = x->end[i] - x->begin[i];
-  return n == y->end[j] - y->begin[j] &&
-         same_bytes(a->text.p + x->begin[i], b->text.p + y->begin[j], n);
+  return n == y->end[j] - y->begin[j] && same_bytes(a.text + x->begin[i], b.text + y->begin[j], n);
 }
 
-/* Is right shingle j equal to left shingle i, given that j-1 and i-1 are equal
- * and both continue them (same begin distance)?  Only the new bytes differ. */
-ND_INLINE bool continues(const side *a, size_t i, const side *b, size_t j) {
-  const nd_shingles *x = &a->shingles, *y = &b->shingles;
-  if (x->fingerprint[i] != y->fingerprint[j]) return false;
-  if (x->begin[i] > x->end[i - 1] || y->begin[j] > y->end[j - 1]) return same_shingle(a, i, b, j);
-  uint32_t n = x->end[i] - x->end[i - 1];
-  return n == y->end[j] - y->end[j - 1] &&
-         x->begin[i] - x->begin[i - 1] == y->begin[j] - y->begin[j - 1] &&
-         same_bytes(a->text.p + x->end[i - 1], b->text.p + y->end[j - 1], n);
+/* How many bytes are equal from the front. */
+static size_t equal_front(const char *p, const char *q, size_t n) {
+
+  size_t i = 0;
+  for (; i + 8 <= n; i += 8) {
+    uint64_t x = nd_load64(p + i) ^ nd_load64(q + i);
+    if (x) return i + (size_t)(__builtin_ctzll(x) >> 3);
+  }
+  while (i < n && p[i] == q[i]) i++;
+  return i;
 }
 
-/* The number of the shingle in table `a` equal to shingle j of `b`, plus one; 0: none,
- * and *at is the free slot. */
-ND_INLINE uint32_t look_up(const nd_comparer *c, const side *a, const side *b, size_t j,
+/* Shingle i of the left document equals shingle j of the right one: so many of
+ * their successors are equal too, as far as the texts run on alike. */
+static size_t equal_run(side a, size_t i, side b, size_t j) {
+  const nd_shingles *x = a.shingles, *y = b.shingles;
+  size_t a_left = a.n - x->end[i], b_left = b.n - y->end[j];
+  size_t alike = equal_front(a.text + x->end[i], b.text + y->end[j],
+                             a_left < b_left ? a_left : b_left);
+  size_t most = x->n - i < y->n - j ? x->n - i : y->n - j, run = 1;
+  while (run < most && x->end[i + run] - x->end[i] <= alike &&
+         x->end[i + run] - x->end[i] == y->end[j + run] - y->end[j] &&
+         x->begin[i + run] - x->begin[i] == y->begin[j + run] - y->begin[j])
+    run++;
+  return run - 1;
+}
+
+/* The number of the shingle of `a`, in table `t`, that equals shingle j of `b`,
+ * plus one; 0: none, and *at is the free slot. */
+ND_INLINE uint32_t look_up(const nd_comparer *c, const table *t, side a, side b, size_t j,
                            size_t *at) {
-  uint64_t fingerprint = b->shingles.fingerprint[j];
-  size_t i = home(c, fingerprint, a->mask);
-  for (;; i = (i + 1) & a->mask) {
-    uint32_t found = a->slot[i];
+  uint64_t fingerprint = b.shingles->fingerprint[j];
+  size_t i = home(c, fingerprint, t->mask);
+  for (;; i = (i + 1) & t->mask) {
+    uint32_t found = t->slot[i];
     if (!found) break;
-    if (a->shingles.fingerprint[found - 1] == fingerprint && same_shingle(a, found - 1, b, j))
+    if (a.shingles->fingerprint[found - 1] == fingerprint && same_shingle(a, found - 1, b, j))
       return found;
   }
   *at = i;
   return 0;
 }
 
-nd_status nd_comparer_left(nd_comparer *c, nd_str token_text, nd_error *err) {
-  side *s = &c->left;
-  ND_TRY(side_load(s, token_text, err));
-  ND_TRY(side_shingles(s, c, err));
-  ND_TRY(side_table(s, err));
-  size_t n = s->shingles.n;
+static nd_status index_left(nd_comparer *c, nd_error *err) {
+  side a = {c->left->text.p, c->left->text.n, &c->left->shingles};
+  size_t n = a.shingles->n;
+  ND_TRY(empty_table(&c->table, n, err));
   ND_TRY(nd_array_grow(&c->first, &c->first_cap, n, sizeof *c->first, err));
   ND_TRY(nd_array_grow(&c->mark, &c->mark_cap, n, sizeof *c->mark, err));
   ND_TRY(nd_array_grow(&c->times, &c->times_cap, n, sizeof *c->times, err));
@@ -161,9 +194,9 @@ nd_status nd_comparer_left(nd_comparer *c, nd_str token_text, nd_error *err) {
   c->distinct_left = 0;
   for (size_t i = 0; i < n; i++) {
     size_t at = 0;
-    uint32_t found = look_up(c, s, s, i, &at);
+    uint32_t found = look_up(c, &c->table, a, a, i, &at);
     if (!found) {
-      s->slot[at] = found = (uint32_t)i + 1;
+      c->table.slot[at] = found = (uint32_t)i + 1;
       c->distinct_left++;
     }
     c->first[i] = found - 1;
@@ -172,51 +205,42 @@ nd_status nd_comparer_left(nd_comparer *c, nd_str token_text, nd_error *err) {
   return ND_OK;
 }
 
+nd_status nd_comparer_set(nd_comparer *c, nd_prepared *left, nd_error *err) {
+  c->left = left;
+  ND_TRY(shingle(left, c, err));
+  return index_left(c, err);
+}
+
 /* Looks at every shingle of the right document. */
-static nd_status compare_whole(nd_overlap *out, nd_comparer *c, nd_error *err) {
-  side *a = &c->left, *b = &c->right;
-  ND_TRY(side_shingles(b, c, err));
-  ND_TRY(side_table(b, err));
-  size_t n = b->shingles.n, left_n = a->shingles.n;
+static nd_status compare_whole(nd_overlap *out, nd_comparer *c, nd_prepared *right, nd_error *err) {
+  ND_TRY(shingle(right, c, err));
+  side a = {c->left->text.p, c->left->text.n, &c->left->shingles};
+  side b = {right->text.p, right->text.n, &right->shingles};
+  size_t n = b.shingles->n;
+  ND_TRY(empty_table(&c->rest, n, err));
   uint32_t number = c->comparison;
   uint32_t common = 0, only_right = 0;
-  size_t expect = SIZE_MAX; /* the left shingle after the last match */
   for (size_t j = 0; j < n; j++) {
-    uint32_t match;
     size_t at = 0;
-    if (expect < left_n && continues(a, expect, b, j)) {
-      match = (uint32_t)expect + 1;
-    } else {
-      match = look_up(c, a, b, j, &at);
-    }
+    uint32_t match = look_up(c, &c->table, a, b, j, &at);
     if (match) {
-      uint32_t first = c->first[match - 1];
-      common += c->mark[first] != number;
-      c->mark[first] = number;
-      expect = match;
-      continue;
-    }
-    expect = SIZE_MAX;
-    if (!look_up(c, b, b, j, &at)) {
-      b->slot[at] = (uint32_t)j + 1;
+      size_t run = equal_run(a, match - 1, b, j);
+      for (size_t i = match - 1; i < match + run; i++) {
+        uint32_t first = c->first[i];
+        common += c->mark[first] != number;
+        c->mark[first] = number;
+      }
+      j += run;
+    } else if (!look_up(c, &c->rest, b, b, j, &at)) {
+      c->rest.slot[at] = (uint32_t)j + 1;
       only_right++;
     }
   }
-  *out = (nd_overlap){common, c->distinct_left + only_right};
+  *out = (nd_overlap){common, c->distinct_left + only_right, c->distinct_left};
   return ND_OK;
 }
 
-/* How many bytes are equal from the front; from the back. */
-static size_t equal_front(const char *p, const char *q, size_t n) {
-  size_t i = 0;
-  for (; i + 8 <= n; i += 8) {
-    uint64_t x = nd_load64(p + i) ^ nd_load64(q + i);
-    if (x) return i + (size_t)(__builtin_ctzll(x) >> 3);
-  }
-  while (i < n && p[i] == q[i]) i++;
-  return i;
-}
-
+/* … and from the back. */
 static size_t equal_back(const char *p_end, const char *q_end, size_t n) {
   size_t i = 0;
   for (; i + 8 <= n; i += 8) {
@@ -228,7 +252,7 @@ static size_t equal_back(const char *p_end, const char *q_end, size_t n) {
 }
 
 /* The number of tokens that end at or before byte `at`. */
-static size_t tokens_before(const side *s, size_t at) {
+static size_t tokens_before(const nd_prepared *s, size_t at) {
   size_t low = 0, high = s->token_count;
   while (low < high) {
     size_t middle = (low + high) / 2;
@@ -238,18 +262,19 @@ static size_t tokens_before(const side *s, size_t at) {
   return low;
 }
 
-static bool at_end_of_token(nd_str text, size_t at) { return at == text.n || text.p[at] == ' '; }
+static bool at_end_of_token(const nd_buf *text, size_t at) {
+  return at == text->n || text->p[at] == ' ';
+}
 
 /* Tokens that both sides share at the front (*front) and at the back (*back),
  * without counting a token twice. */
-static void common_ends(const nd_comparer *c, size_t *front, size_t *back) {
-  const side *a = &c->left, *b = &c->right;
+static void common_ends(const nd_prepared *a, const nd_prepared *b, size_t *front, size_t *back) {
   size_t shorter = a->text.n < b->text.n ? a->text.n : b->text.n;
   size_t n = equal_front(a->text.p, b->text.p, shorter);
   *front = tokens_before(b, n);
   /* A last token that only begins alike does not count. */
   if (*front && b->token_end[*front - 1] == n &&
-      !(at_end_of_token(a->text, n) && at_end_of_token(b->text, n)))
+      !(at_end_of_token(&a->text, n) && at_end_of_token(&b->text, n)))
     --*front;
   size_t used = *front ? b->token_end[*front - 1] : 0;
   size_t m = equal_back(a->text.p + a->text.n, b->text.p + b->text.n, shorter - used);
@@ -272,14 +297,14 @@ static void common_ends(const nd_comparer *c, size_t *front, size_t *back) {
  *     the left one's distinct shingles, less those that lie only in its middle,
  *     plus those of the latter that the right one's middle has too.
  * A shingle belongs to the middle when it holds a token between the ends. */
-static nd_status compare_middle(nd_overlap *out, nd_comparer *c, size_t front, size_t back,
-                                nd_error *err) {
-  side *a = &c->left, *b = &c->right;
+static nd_status compare_middle(nd_overlap *out, nd_comparer *c, nd_prepared *right, size_t front,
+                                size_t back, nd_error *err) {
+  const nd_prepared *left = c->left;
   size_t k = c->spec.size;
   uint32_t number = c->comparison;
   size_t from = front >= k ? front - k + 1 : 0; /* the first shingle of the middle */
-  size_t a_to = a->token_count - (back >= k ? back : k - 1); /* after the last */
-  size_t b_to = b->token_count - (back >= k ? back : k - 1);
+  size_t a_to = left->token_count - (back >= k ? back : k - 1); /* after the last */
+  size_t b_to = right->token_count - (back >= k ? back : k - 1);
   uint32_t common = c->distinct_left, only_right = 0;
   for (size_t i = from; i < a_to; i++) {
     uint32_t f = c->first[i];
@@ -289,35 +314,65 @@ static nd_status compare_middle(nd_overlap *out, nd_comparer *c, size_t front, s
     }
     if (++c->middle[f] == c->times[f]) common--;
   }
-  b->shingles.n = 0;
-  if (from < b_to)
-    ND_TRY(nd_shingle_range(&b->shingles, b->text, b->token_end, from, b_to - from + k - 1,
-                            (uint32_t)k, c->seed, err));
-  ND_TRY(side_table(b, err));
-  for (size_t j = 0; j < b->shingles.n; j++) {
+  side a = {left->text.p, left->text.n, &left->shingles};
+  side b = {right->text.p, right->text.n, &right->shingles};
+  size_t begin = from, end = b_to > from ? b_to : from;
+  if (!right->shingled) { /* only the middle of it */
+    c->range.n = 0;
+    if (end > begin)
+      ND_TRY(nd_shingle_range(&c->range, nd_buf_str(&right->text), right->token_end, from,
+                              end - from + k - 1, (uint32_t)k, c->seed, err));
+    b.shingles = &c->range;
+    begin = 0;
+    end = c->range.n;
+  }
+  ND_TRY(empty_table(&c->rest, end - begin, err));
+  for (size_t j = begin; j < end; j++) {
     size_t at = 0;
-    uint32_t match = look_up(c, a, b, j, &at);
+    uint32_t match = look_up(c, &c->table, a, b, j, &at);
     if (match) {
-      uint32_t f = c->first[match - 1];
-      bool only_middle = c->middle_mark[f] == number && c->middle[f] == c->times[f];
-      common += only_middle && c->mark[f] != number;
-      c->mark[f] = number;
-    } else if (!look_up(c, b, b, j, &at)) {
-      b->slot[at] = (uint32_t)j + 1;
+      size_t run = equal_run(a, match - 1, b, j);
+      if (run >= end - j) run = end - j - 1; /* the ends are counted already */
+      for (size_t i = match - 1; i < match + run; i++) {
+        uint32_t f = c->first[i];
+        bool only_middle = c->middle_mark[f] == number && c->middle[f] == c->times[f];
+        common += only_middle && c->mark[f] != number;
+        c->mark[f] = number;
+      }
+      j += run;
+    } else if (!look_up(c, &c->rest, b, b, j, &at)) {
+      c->rest.slot[at] = (uint32_t)j + 1;
       only_right++;
     }
   }
-  *out = (nd_overlap){common, c->distinct_left + only_right};
+  *out = (nd_overlap){common, c->distinct_left + only_right, c->distinct_left};
   return ND_OK;
 }
 
-nd_status nd_comparer_right(nd_overlap *out, nd_comparer *c, nd_str token_text, nd_error *err) {
-  side *a = &c->left, *b = &c->right;
-  ND_TRY(side_load(b, token_text, err));
+nd_status nd_comparer_run(nd_overlap *out, nd_comparer *c, nd_prepared *right, nd_error *err) {
+  const nd_prepared *left = c->left;
   c->comparison++;
+  /* A document that comes back is worth its shingles. */
+  if (right->uses++) ND_TRY(shingle(right, c, err));
   size_t k = c->spec.size, front = 0, back = 0;
-  if (c->spec.kind == ND_SHINGLE_WORDS && a->token_count >= k && b->token_count >= k)
-    common_ends(c, &front, &back);
-  if (front >= k || back >= k) return compare_middle(out, c, front, back, err);
-  return compare_whole(out, c, err);
+  if (c->spec.kind == ND_SHINGLE_WORDS && left->token_count >= k && right->token_count >= k)
+    common_ends(left, right, &front, &back);
+  if (front >= k || back >= k) return compare_middle(out, c, right, front, back, err);
+  return compare_whole(out, c, right, err);
+}
+
+static nd_status fill(nd_prepared *p, nd_str text, nd_error *err) {
+  p->text.n = 0;
+  ND_TRY(nd_buf_append(&p->text, text.p, text.n, err));
+  return nd_prepared_set(p, err);
+}
+
+nd_status nd_comparer_left(nd_comparer *c, nd_str token_text, nd_error *err) {
+  ND_TRY(fill(&c->own_left, token_text, err));
+  return nd_comparer_set(c, &c->own_left, err);
+}
+
+nd_status nd_comparer_right(nd_overlap *out, nd_comparer *c, nd_str token_text, nd_error *err) {
+  ND_TRY(fill(&c->own_right, token_text, err));
+  return nd_comparer_run(out, c, &c->own_right, err);
 }

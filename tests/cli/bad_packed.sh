@@ -1,5 +1,6 @@
 # Truncated and corrupt gzip and zstd: what comes before the damage is read and
-# kept, the rest is one rejected place, other files are not touched.
+# kept, the rest of the member is one rejected place, other files are not touched.
+# (What follows behind a damaged member: resync.sh.)
 . "$SRC/tests/cli/lib/lib.sh"
 data=$SRC/tests/data/cli
 mkdir in

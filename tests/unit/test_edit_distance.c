@@ -56,8 +56,8 @@ static uint32_t naive(const uint32_t *a, size_t m, const uint32_t *b, size_t n) 
 
 enum { LONGEST = 400 };
 
-static const char *const points[] = {"a",        "b",        "c",    "d",           "\xc3\xa9",
-                                     "\xc3\xa8", "\xe4\xb8\xad", "\xe4\xb8\xae", "\xf0\x9d\x94\xa0"};
+static const char *const points[] = {
+    "a", "b", "c", "d", "\xc3\xa9", "\xc3\xa8", "\xe4\xb8\xad", "\xe4\xb8\xae", "\xf0\x9d\x94\xa0"};
 
 typedef struct string {
   char utf8[4 * LONGEST * 2];
@@ -118,8 +118,10 @@ static void agrees(int rounds, size_t longest, uint32_t most) {
   for (int round = 0; round < rounds; round++) {
     uint32_t alphabet = round % 2 ? 9 : 1 + (uint32_t)nd_rng_below(&rng, 4);
     draw(&a, longest, alphabet);
-    if (round % 4) mutate(&b, &a, nd_rng_below(&rng, most + 3), alphabet);
-    else draw(&b, longest, alphabet);
+    if (round % 4)
+      mutate(&b, &a, nd_rng_below(&rng, most + 3), alphabet);
+    else
+      draw(&b, longest, alphabet);
     uint32_t d = naive(a.symbol, a.n, b.symbol, b.n);
     check(&a, &b, (uint32_t)nd_rng_below(&rng, most + 1), d);
     if (d) check(&a, &b, d - 1, d);
@@ -213,8 +215,9 @@ static void memory_faults(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(short_strings), cmocka_unit_test(one_word),
-                                     cmocka_unit_test(many_words),    cmocka_unit_test(examples),
-                                     cmocka_unit_test(long_strings),  cmocka_unit_test(memory_faults)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(short_strings), cmocka_unit_test(one_word),
+      cmocka_unit_test(many_words),    cmocka_unit_test(examples),
+      cmocka_unit_test(long_strings),  cmocka_unit_test(memory_faults)};
   return cmocka_run_group_tests(tests, setup, teardown);
 }

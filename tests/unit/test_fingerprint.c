@@ -73,7 +73,8 @@ static void md5_vectors(void **state) {
 
 /* Tokens of ASCII letters, or with some longer code points. */
 static void draw_text(nd_tokens *t, size_t tokens, bool ascii) {
-  static const char *const point[] = {"a", "b", "c", "\xc3\xa9", "\xe4\xb8\xad", "\xf0\x9d\x94\xa0"};
+  static const char *const point[] = {
+      "a", "b", "c", "\xc3\xa9", "\xe4\xb8\xad", "\xf0\x9d\x94\xa0"};
   t->text.n = 0;
   t->count = 0;
   ok(nd_array_grow(&t->end, &t->cap, tokens + 1, sizeof *t->end, &err));
@@ -182,9 +183,8 @@ static void memory_faults(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(md5_vectors),
-                                     cmocka_unit_test(agrees_with_one_at_a_time),
-                                     cmocka_unit_test(names_are_parsed),
-                                     cmocka_unit_test_teardown(memory_faults, clear_hooks)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(md5_vectors), cmocka_unit_test(agrees_with_one_at_a_time),
+      cmocka_unit_test(names_are_parsed), cmocka_unit_test_teardown(memory_faults, clear_hooks)};
   return cmocka_run_group_tests(tests, setup, NULL);
 }

@@ -170,13 +170,24 @@ static void expect_wrong(const char *name, const char *value, const char *says) 
   assert_int_equal(nd_options_set(&o, name, value, NULL), ND_ERR_USAGE);
 }
 
+/* The value is one, but does not fit the other options: the check refuses it. */
+static void expect_unfit(const char *name, const char *value, const char *says) {
+  nd_options o;
+  nd_options_init(&o);
+  ok(nd_options_set(&o, name, value, &err));
+  err = (nd_error){0};
+  if (nd_options_check(&o, &err) != ND_ERR_USAGE) fail_msg("--%s %s passes", name, value);
+  if (!strstr(err.message, says))
+    fail_msg("--%s %s: \"%s\" does not say \"%s\"", name, value, err.message, says);
+}
+
 static void wrong_values(void **state) {
   (void)state;
   expect_wrong("threshold", "0,8", "with a point");
-  expect_wrong("threshold", "1.1", "out of range");
-  expect_wrong("threshold", "0", "out of range");
-  expect_wrong("threshold", "0.0", "out of range");
-  expect_wrong("threshold", "80", "out of range");
+  expect_unfit("threshold", "1.1", "out of range");
+  expect_unfit("threshold", "0", "out of range");
+  expect_unfit("threshold", "0.0", "out of range");
+  expect_unfit("threshold", "80", "out of range");
   expect_wrong("threshold", "", "0.8");
   expect_wrong("threshold", ".", "0.8");
   expect_wrong("threshold", "-0.5", "0.8");
@@ -190,7 +201,9 @@ static void wrong_values(void **state) {
   expect_wrong("threshold", "18446744073709551617", "0.8");
   expect_wrong("threshold", "0.00000000000000000000000000000001", "9 digits");
   expect_wrong("threshold", "nan", "0.8");
-  expect_wrong("recall", "2", "out of range");
+  expect_unfit("recall", "2", "out of range");
+  expect_unfit("similarity", "cosine", "needs --method");
+  expect_unfit("similarity", "edit", "needs --method");
   expect_wrong("threads", "", "whole number");
   expect_wrong("threads", "-1", "whole number");
   expect_wrong("threads", "2.5", "whole number");

@@ -73,8 +73,8 @@ static void check_pairs(char *text, const nd_options *o, bool collapsed) {
     uint64_t common, joint;
     overlap(&common, &joint, &docs[a], &docs[b]);
     if (!reaches(common, joint, o)) fail_msg("%s: %lu of %lu", line, common, joint);
-    uint64_t millionths = (2000000 * common + joint) / (2 * joint);
-    snprintf(want, sizeof want, "%lu.%06lu", millionths / 1000000, millionths % 1000000);
+    double similarity = (double)common / (double)joint;
+    snprintf(want, sizeof want, "%.6f", similarity);
     assert_string_equal(shown, want);
     paired[a][b] = paired[b][a] = 1;
   }
@@ -158,8 +158,8 @@ static void check_clusters(char *text, const nd_options *o, bool star) {
     assert_string_equal(word, i == k ? "kept" : "dropped");
     uint64_t common, joint;
     overlap(&common, &joint, &docs[i], &docs[k]);
-    uint64_t millionths = (2000000 * common + joint) / (2 * joint);
-    snprintf(want, sizeof want, "%lu.%06lu", millionths / 1000000, millionths % 1000000);
+    double similarity = (double)common / (double)joint;
+    snprintf(want, sizeof want, "%.6f", similarity);
     assert_string_equal(shown, want);
     if (star) assert_true(reaches(common, joint, o));
   }

@@ -74,10 +74,18 @@ static uint64_t naive_square(uint64_t low, uint64_t a) {
   }
   return product;
 }
-static uint64_t square_ours(uint64_t a) { return naive_square(ND_RABIN_LOW, a); }
-static uint64_t square_1b(uint64_t a) { return naive_square(0x1b, a); } /* x^64+x^4+x^3+x+1 */
-static uint64_t square_01(uint64_t a) { return naive_square(1, a); }    /* (x+1)^64 */
-static uint64_t square_03(uint64_t a) { return naive_square(3, a); }
+static uint64_t square_ours(uint64_t a) {
+  return naive_square(ND_RABIN_LOW, a);
+}
+static uint64_t square_1b(uint64_t a) {
+  return naive_square(0x1b, a);
+} /* x^64+x^4+x^3+x+1 */
+static uint64_t square_01(uint64_t a) {
+  return naive_square(1, a);
+} /* (x+1)^64 */
+static uint64_t square_03(uint64_t a) {
+  return naive_square(3, a);
+}
 
 static void the_polynomial_is_irreducible(void **state) {
   (void)state;
@@ -118,8 +126,7 @@ static void the_algebra(void **state) {
     memcpy(both + n, b, m);
     fb = nd_rabin_bytes(b, m);
     assert_int_equal(nd_rabin_bytes(both, n + m), nd_rabin_concat(fa, fb, m));
-    assert_int_equal(nd_rabin_bytes(both, n + m),
-                     nd_rabin_multiply(fa, nd_rabin_power(m)) ^ fb);
+    assert_int_equal(nd_rabin_bytes(both, n + m), nd_rabin_multiply(fa, nd_rabin_power(m)) ^ fb);
 
     uint64_t x = nd_rng_next(&rng), y = nd_rng_next(&rng), z = nd_rng_next(&rng);
     assert_int_equal(nd_rabin_multiply(x, y), nd_rabin_multiply(y, x));
@@ -147,8 +154,7 @@ static void rolling_is_direct(void **state) {
     nd_rabin_window w;
     nd_rabin_window_init(&w, size);
     nd_rabin_roll(out, &w, p, n);
-    for (size_t i = 0; i + size <= n; i++)
-      assert_int_equal(out[i], nd_rabin_bytes(p + i, size));
+    for (size_t i = 0; i + size <= n; i++) assert_int_equal(out[i], nd_rabin_bytes(p + i, size));
   }
 }
 
@@ -194,9 +200,11 @@ static void windows_that_change_size(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_polynomial_is_irreducible), cmocka_unit_test(equals_long_division),
-      cmocka_unit_test(the_algebra),                   cmocka_unit_test(rolling_is_direct),
-      cmocka_unit_test(units_are_eight_bytes),         cmocka_unit_test(windows_that_change_size)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(the_polynomial_is_irreducible),
+                                     cmocka_unit_test(equals_long_division),
+                                     cmocka_unit_test(the_algebra),
+                                     cmocka_unit_test(rolling_is_direct),
+                                     cmocka_unit_test(units_are_eight_bytes),
+                                     cmocka_unit_test(windows_that_change_size)};
   return cmocka_run_group_tests(tests, setup, NULL);
 }

@@ -88,7 +88,7 @@ static set make_set(nd_str text, nd_shingle_spec spec) {
 }
 
 static nd_overlap overlap_naively(set a, set b) {
-  nd_overlap o = {0, 0};
+  nd_overlap o = {0, 0, 0};
   for (size_t i = 0, j = 0; i < a.n || j < b.n; o.joint++) {
     int c = i == a.n ? 1 : j == b.n ? -1 : by_bytes(&a.s[i], &b.s[j]);
     o.common += c == 0;
@@ -277,15 +277,15 @@ static void examples(void **state) {
 
 static void thresholds_are_exact(void **state) {
   (void)state;
-  assert_true(nd_overlap_reaches((nd_overlap){4, 5}, 8, 10));
-  assert_false(nd_overlap_reaches((nd_overlap){799999, 1000000}, 8, 10));
-  assert_true(nd_overlap_reaches((nd_overlap){UINT32_MAX, UINT32_MAX}, 1, 1));
-  assert_false(nd_overlap_reaches((nd_overlap){UINT32_MAX - 1, UINT32_MAX}, 1, 1));
-  assert_true(nd_overlap_reaches((nd_overlap){1, 3}, 333333333, 1000000000));
-  assert_false(nd_overlap_reaches((nd_overlap){1, 3}, 333333334, 1000000000));
-  assert_false(nd_overlap_reaches((nd_overlap){0, 0}, 8, 10)); /* nothing resembles nothing */
-  assert_true(nd_overlap_value((nd_overlap){0, 0}) == 0);
-  assert_true(nd_overlap_value((nd_overlap){1, 4}) == 0.25);
+  assert_true(nd_overlap_reaches((nd_overlap){4, 5, 0}, 8, 10));
+  assert_false(nd_overlap_reaches((nd_overlap){799999, 1000000, 0}, 8, 10));
+  assert_true(nd_overlap_reaches((nd_overlap){UINT32_MAX, UINT32_MAX, 0}, 1, 1));
+  assert_false(nd_overlap_reaches((nd_overlap){UINT32_MAX - 1, UINT32_MAX, 0}, 1, 1));
+  assert_true(nd_overlap_reaches((nd_overlap){1, 3, 0}, 333333333, 1000000000));
+  assert_false(nd_overlap_reaches((nd_overlap){1, 3, 0}, 333333334, 1000000000));
+  assert_false(nd_overlap_reaches((nd_overlap){0, 0, 0}, 8, 10)); /* nothing resembles nothing */
+  assert_true(nd_overlap_value((nd_overlap){0, 0, 0}) == 0);
+  assert_true(nd_overlap_value((nd_overlap){1, 4, 0}) == 0.25);
 }
 
 /* One left document and many thousand rights: marks of old comparisons do not

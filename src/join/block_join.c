@@ -1,0 +1,386 @@
+/* The block join: buckets, rounds and threads; see block_join.h. */
+#include "join/block_join.h"
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
+#include "base/threads.h"
+
+enum {
+  FREQUENT = 1 << 16,      /* the most frequent tokens have a cell each */
+  CELLS = 1 << 14,         /* about as many for the others */
+  BUCKET = 8192,           /* postings that fit the second cache, with their scratch */
+  BUCKET_TOKENS = 1 << 16, /* a posting's token has 16 bits */
+};
+/* Pairs compared per posting from which buckets are faster than chains. */
+#define MANY 2.0
+#define NOWHERE UINT32_MAX
+
+typedef struct bucket {
+  uint32_t first, last; /* tokens */
+  uint64_t start;       /* in the round's postings */
+  uint64_t n;
+} bucket;
+
+typedef struct run {
+  nd_block_join *block;
+  /* chunks of records, for counting and filling */
+  uint32_t chunks;
+  uint32_t *chunk;  /* chunks + 1 first records */
+  uint32_t *count;  /* per chunk and cell */
+  uint64_t *offset; /* per chunk and bucket of the round */
+  bucket *bucket;
+  uint32_t buckets;
+  uint32_t *bucket_of; /* per cell */
+  /* the round */
+  uint32_t round_first, round_last; /* buckets */
+  uint64_t round_postings;
+  nd_posting *posting;
+} run;
+
+static nd_status count_chunk(void *context, unsigned member, uint64_t job, nd_error *err) {
+  (void)member;
+  (void)err;
+  run *r = context;
+  const nd_join_task *t = r->block->task;
+  const nd_sets *s = t->sets;
+  uint32_t *count = r->count + job * r->block->cells;
+  uint32_t c = nd_join_class_of(t, r->chunk[job]);
+  for (uint32_t x = r->chunk[job]; x < r->chunk[job + 1]; x++) {
+    while (t->class_[c + 1].first <= x) c++;
+    uint32_t prefix = nd_block_prefix(s, x, t->class_[c].probe);
+    const uint32_t *token = s->token + s->begin[x];
+    for (uint32_t i = 0; i < prefix; i++) count[nd_block_cell(r->block, token[i])]++;
+  }
+  return ND_OK;
+}
+
+/* Neighbouring cells that make a full bucket each. */
+static nd_status plan_buckets(run *r, nd_error *err) {
+  const nd_sets *s = r->block->task->sets;
+  r->bucket_of = nd_malloc(r->block->cells * sizeof *r->bucket_of);
+  size_t cap = 0;
+  if (!r->bucket_of) return nd_fail_memory(err, r->block->cells * sizeof *r->bucket_of);
+  for (uint32_t cell = 0; cell < r->block->cells; cell++) {
+    uint64_t n = 0;
+    for (uint32_t c = 0; c < r->chunks; c++) n += r->count[(size_t)c * r->block->cells + cell];
+    r->bucket_of[cell] = NOWHERE;
+    r->block->task->index_entries += n;
+    if (n < 2) continue; /* alone in its prefix, a token joins nothing */
+    uint32_t first = nd_block_cell_first(r->block, cell);
+    uint32_t last =
+        cell + 1 < r->block->cells ? nd_block_cell_first(r->block, cell + 1) : s->distinct;
+    bucket *b = r->buckets ? &r->bucket[r->buckets - 1] : NULL;
+    if (!b || b->n + n > BUCKET || last - b->first > BUCKET_TOKENS) {
+      ND_TRY(nd_array_grow(&r->bucket, &cap, (size_t)r->buckets + 1, sizeof *r->bucket, err));
+      b = &r->bucket[r->buckets++];
+      *b = (bucket){.first = first};
+    }
+    b->n += n;
+    b->last = last;
+    r->bucket_of[cell] = r->buckets - 1;
+  }
+  return ND_OK;
+}
+
+/* The buckets from `first` on that fit into the memory: a round. */
+static void plan_round(run *r, uint32_t first) {
+  const nd_join_task *t = r->block->task;
+  uint64_t bytes = 0, at = 0;
+  const uint64_t copies = t->threads > 1 ? 2 : 1;
+  uint32_t k = first;
+  r->round_first = first;
+  for (; k < r->buckets; k++) {
+    bucket *b = &r->bucket[k];
+    uint64_t more = b->n * nd_posting_bytes(r->block->words) * copies;
+    if (k > first && bytes + more > t->memory) break;
+    bytes += more;
+    b->start = at;
+    at += b->n;
+  }
+  r->round_last = k;
+  r->round_postings = at;
+}
+
+/* Where each chunk writes its postings of each bucket: chunk after chunk, so that a
+ * bucket's postings are in record order. */
+static void plan_offsets(run *r) {
+  const uint32_t width = r->round_last - r->round_first;
+  uint64_t *offset = r->offset;
+  memset(offset, 0, (size_t)r->chunks * width * sizeof *offset);
+  for (uint32_t c = 0; c < r->chunks; c++) {
+    for (uint32_t cell = 0; cell < r->block->cells; cell++) {
+      uint32_t b = r->bucket_of[cell];
+      if (b < r->round_first || b >= r->round_last) continue; /* also where it is nowhere */
+      offset[(size_t)c * width + (b - r->round_first)] +=
+          r->count[(size_t)c * r->block->cells + cell];
+    }
+  }
+  for (uint32_t b = 0; b < width; b++) {
+    uint64_t at = r->bucket[r->round_first + b].start;
+    for (uint32_t c = 0; c < r->chunks; c++) {
+      uint64_t n = offset[(size_t)c * width + b];
+      offset[(size_t)c * width + b] = at;
+      at += n;
+    }
+  }
+}
+
+/* Writes the postings of some records.  A sketch of the whole record, less the tokens
+ * up to here, is one of those that follow. */
+ND_INLINE void fill_body(run *r, uint64_t job, unsigned words) {
+  const nd_join_task *t = r->block->task;
+  const nd_sets *s = t->sets;
+  const uint32_t width = r->round_last - r->round_first, round_first = r->round_first;
+  uint64_t *restrict offset = r->offset + job * width;
+  const bucket *buckets = r->bucket;
+  const uint32_t *bucket_of = r->bucket_of;
+  const uint32_t from = buckets[round_first].first, to = buckets[r->round_last - 1].last;
+  uint32_t c = nd_join_class_of(t, r->chunk[job]);
+  for (uint32_t x = r->chunk[job]; x < r->chunk[job + 1]; x++) {
+    while (t->class_[c + 1].first <= x) c++;
+    const uint32_t *token = s->token + s->begin[x];
+    const uint32_t stored = (uint32_t)(s->begin[x + 1] - s->begin[x]);
+    const uint32_t alone = s->size[x] - stored, index = t->class_[c].index;
+    const uint32_t prefix = nd_block_prefix(s, x, t->class_[c].probe);
+    if (prefix == 0 || token[prefix - 1] < from) continue;
+    const uint32_t side = nd_join_side(t, x) << 1;
+    uint64_t sketch[ND_BLOCK_WORDS];
+    for (unsigned k = 0; k < words; k++) sketch[k] = s->sketch[(size_t)x * words + k];
+    for (uint32_t i = 0; i < prefix && token[i] < to; i++) {
+      nd_sets_flip(sketch, &token[i], 1, words);
+      const uint32_t b = bucket_of[nd_block_cell(r->block, token[i])] - round_first;
+      if (b >= width) continue; /* nowhere, or in another round */
+      const uint64_t at = offset[b]++;
+      const uint32_t place = alone + i;
+      nd_posting *p = nd_posting_at(r->posting, at, words);
+      p->token = (uint16_t)(token[i] - buckets[round_first + b].first);
+      p->class_ = (uint16_t)c;
+      p->record = x;
+      p->before = i ? token[i - 1] : UINT32_MAX;
+      p->place = place << 2 | side | (place < index);
+      for (unsigned k = 0; k < words; k++) p->sketch[k] = sketch[k];
+    }
+  }
+}
+
+static nd_status fill_chunk(void *context, unsigned member, uint64_t job, nd_error *err) {
+  (void)member;
+  (void)err;
+  run *r = context;
+  switch (r->block->words) {
+    case 1: fill_body(r, job, 1); break;
+    case 2: fill_body(r, job, 2); break;
+    default: fill_body(r, job, 4);
+  }
+  return ND_OK;
+}
+
+/* Groups a bucket by token and joins the lists. */
+static nd_status join_bucket(void *context, unsigned member, uint64_t job, nd_error *err) {
+  run *r = context;
+  /* The last buckets hold the most frequent tokens, so the longest lists: they come first. */
+  const bucket *b = &r->bucket[r->round_last - 1 - job];
+  nd_block_worker *w = &r->block->worker[member];
+  const unsigned words = r->block->words;
+  const uint32_t tokens = b->last - b->first;
+  if (b->n > UINT32_MAX) return nd_fail(err, ND_ERR_LIMIT, "too many records hold a token");
+  ND_TRY(nd_array_grow(&w->start, &w->start_cap, (size_t)tokens + 1, sizeof *w->start, err));
+  ND_TRY(nd_array_grow(&w->order, &w->order_cap, b->n, sizeof *w->order, err));
+  nd_posting *rows = nd_posting_at(r->posting, b->start, words);
+  uint32_t *start = w->start;
+  memset(start, 0, ((size_t)tokens + 1) * sizeof *start);
+  for (uint32_t i = 0; i < b->n; i++) start[nd_posting_at(rows, i, words)->token]++;
+  for (uint32_t k = 0, sum = 0; k < tokens; k++) {
+    uint32_t n = start[k];
+    start[k] = sum;
+    sum += n;
+  }
+  for (uint32_t i = 0; i < b->n; i++) {
+    w->order[start[nd_posting_at(rows, i, words)->token]++] = i;
+  }
+  for (uint32_t k = 0, at = 0; k < tokens; at = start[k++]) {
+    nd_block_list list = {rows, w->order + at, start[k] - at};
+    if (list.n > 1) ND_TRY(nd_block_list_join(w, &list, err));
+  }
+  return nd_block_verify(w, err);
+}
+
+/* Large arrays are filled once from end to end: fewer, larger pages. */
+static void *large_array(size_t bytes) {
+  char *p = nd_malloc(bytes + ND_SLACK);
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+  const uintptr_t page = 4096, from = ((uintptr_t)p + page - 1) / page * page;
+  const uintptr_t to = ((uintptr_t)p + bytes) / page * page;
+  if (p && bytes > (4u << 20)) (void)madvise((void *)from, to - from, MADV_HUGEPAGE);
+#endif
+  return p;
+}
+
+static nd_status join_round(run *r, nd_error *err) {
+  nd_status status = ND_OK;
+  nd_block_join *b = r->block;
+  const unsigned threads = b->task->threads;
+  const uint32_t width = r->round_last - r->round_first;
+  const size_t bytes = r->round_postings * nd_posting_bytes(b->words);
+  r->posting = large_array(bytes);
+  r->offset = nd_malloc((size_t)r->chunks * width * sizeof *r->offset);
+  if (!r->posting || !r->offset) {
+    status = nd_fail_memory(err, bytes);
+    goto out;
+  }
+  b->task->blocks++;
+  plan_offsets(r);
+  ND_TRY_GOTO(nd_threads_run(threads, r->chunks, fill_chunk, r, err), out);
+  ND_TRY_GOTO(nd_threads_run(threads, width, join_bucket, r, err), out);
+  ND_TRY_GOTO(nd_block_join_heavies(b, err), out);
+out:
+  nd_block_free_heavies(b);
+  nd_free(r->posting);
+  nd_free(r->offset);
+  r->posting = NULL;
+  r->offset = NULL;
+  return status;
+}
+
+/* Equal numbers of tokens. */
+static nd_status plan_chunks(run *r, nd_error *err) {
+  const nd_join_task *t = r->block->task;
+  const nd_sets *s = t->sets;
+  r->chunks = t->threads > 1 ? 2 * t->threads : 1;
+  if (r->chunks > s->n) r->chunks = s->n;
+  r->chunk = nd_malloc(((size_t)r->chunks + 1) * sizeof *r->chunk);
+  r->count = nd_calloc((size_t)r->chunks * r->block->cells, sizeof *r->count);
+  if (!r->chunk || !r->count) return nd_fail_memory(err, (size_t)r->chunks * r->block->cells * 4);
+  uint32_t at = 0;
+  for (uint32_t c = 0; c < r->chunks; c++) {
+    uint64_t wanted = s->begin[s->n] / r->chunks * c;
+    while (at < s->n && s->begin[at] < wanted) at++;
+    r->chunk[c] = at;
+  }
+  r->chunk[r->chunks] = s->n;
+  return ND_OK;
+}
+
+nd_status nd_block_buckets(nd_block_join *b, nd_error *err) {
+  nd_status status = ND_OK;
+  run r = {.block = b};
+  ND_TRY_GOTO(plan_chunks(&r, err), out);
+  ND_TRY_GOTO(nd_threads_run(b->task->threads, r.chunks, count_chunk, &r, err), out);
+  ND_TRY_GOTO(plan_buckets(&r, err), out);
+  for (uint32_t k = 0; k < r.buckets; k = r.round_last) {
+    plan_round(&r, k);
+    ND_TRY_GOTO(join_round(&r, err), out);
+  }
+out:
+  nd_free(r.chunk);
+  nd_free(r.count);
+  nd_free(r.bucket_of);
+  nd_free(r.bucket);
+  return status;
+}
+
+/* The share of smaller records that an x meets, over all x. */
+static double window_of(const nd_join_task *t) {
+  double met = 0;
+  for (uint32_t k = 0; k < t->classes; k++) {
+    const nd_join_class *c = &t->class_[k];
+    double own = c[1].first - c->first;
+    if (c->lowest <= c->first) met += own * (own / 2 + (c->first - c->lowest));
+  }
+  return met / (0.5 * t->sets->n * t->sets->n);
+}
+
+static void plan_cells(nd_block_join *b) {
+  const uint32_t distinct = b->task->sets->distinct;
+  b->frequent = distinct > FREQUENT ? distinct - FREQUENT : 0;
+  while (b->frequent >> b->shift > CELLS && b->shift < 15) b->shift++;
+  b->low_cells = b->frequent ? ((b->frequent - 1) >> b->shift) + 1 : 0;
+  b->cells = b->low_cells + (distinct - b->frequent);
+}
+
+/* Counts the prefixes of some records per cell.  Only speed depends on what it says. */
+static nd_status take_sample(nd_block_join *b, nd_error *err) {
+  const nd_join_task *t = b->task;
+  const nd_sets *s = t->sets;
+  b->sampled = nd_calloc(b->cells, sizeof *b->sampled);
+  if (!b->sampled) return nd_fail_memory(err, b->cells * sizeof *b->sampled);
+  b->stride = s->n < 4096 ? 1 : 8;
+  uint32_t c = 0;
+  for (uint32_t x = b->stride / 2; x < s->n; x += b->stride) {
+    while (t->class_[c + 1].first <= x) c++;
+    uint32_t prefix = nd_block_prefix(s, x, t->class_[c].probe);
+    const uint32_t *token = s->token + s->begin[x];
+    for (uint32_t i = 0; i < prefix; i++) b->sampled[nd_block_cell(b, token[i])]++;
+  }
+  uint64_t all = 0;
+  double pairs = 0, shared_pairs = 0;
+  for (uint32_t cell = 0; cell < b->low_cells; cell++) {
+    const double n = b->sampled[cell];
+    all += b->sampled[cell];
+    shared_pairs += n * (n - 1);
+  }
+  for (uint32_t cell = b->low_cells; cell < b->cells; cell++) {
+    const uint64_t n = b->sampled[cell];
+    all += n;
+    pairs += (double)(n * (n - (n > 0)));
+  }
+  pairs += shared_pairs / (UINT32_C(1) << b->shift);
+  b->postings = (double)all * b->stride;
+  b->compared = pairs / 2 * b->stride * b->stride * window_of(t);
+  return ND_OK;
+}
+
+static nd_status make_workers(nd_block_join *b, nd_error *err) {
+  const unsigned threads = b->task->threads;
+  b->worker = nd_calloc(threads, sizeof *b->worker);
+  if (!b->worker) return nd_fail_memory(err, threads * sizeof *b->worker);
+  const size_t bytes = (ND_BLOCK_CANDIDATES + ND_BLOCK_TILE) * sizeof(nd_candidate);
+  for (unsigned i = 0; i < threads; i++) {
+    nd_block_worker *w = &b->worker[i];
+    w->block = b;
+    w->join = &b->task->worker[i];
+    w->candidate = nd_malloc(bytes);
+    if (!w->candidate) return nd_fail_memory(err, bytes);
+  }
+  return ND_OK;
+}
+
+static void clear_workers(nd_block_join *b) {
+  for (unsigned i = 0; b->worker && i < b->task->threads; i++) {
+    nd_block_worker *w = &b->worker[i];
+    nd_free(w->candidate);
+    nd_free(w->start);
+    nd_free(w->order);
+    nd_free(w->side_memory);
+  }
+  nd_free(b->worker);
+}
+
+nd_status nd_join_blocks(nd_join_task *t, nd_error *err) {
+  const nd_sets *s = t->sets;
+  if (s->n == 0 || s->distinct == 0) return ND_OK;
+  if (t->classes > UINT16_MAX) {
+    return nd_fail(err, ND_ERR_LIMIT, "records of more than 65,535 different sizes in a join");
+  }
+  if (s->size[s->n - 1] >= 1u << 30) {
+    return nd_fail(err, ND_ERR_LIMIT, "a record of more than 1,073,741,823 tokens in a join");
+  }
+  const nd_cpu_level level = t->options.level ? (nd_cpu_level)(t->options.level - 1) : nd_cpu();
+  nd_block_join b = {.task = t, .words = s->words};
+  b.sides = nd_block_kernel(b.words, level);
+  b.common = nd_block_common_kernel(level);
+  b.popcount = level >= ND_CPU_SSE41;
+  plan_cells(&b);
+  nd_status status = make_workers(&b, err);
+  if (status == ND_OK) status = take_sample(&b, err);
+  if (status == ND_OK) {
+    bool many = t->options.way ? t->options.way == 2 : b.compared > MANY * b.postings;
+    status = many ? nd_block_buckets(&b, err) : nd_block_chains(&b, err);
+  }
+  clear_workers(&b);
+  nd_free(b.sampled);
+  nd_free(b.heavy);
+  return status;
+}

@@ -1,0 +1,204 @@
+/* The lists of the block join: short ones at once, long ones on all threads; and the
+ * verification of what they propose.  See block_join.h. */
+#include <stdlib.h>
+
+#include "base/threads.h"
+#include "join/block_join.h"
+
+enum {
+  FEW = 4,         /* postings that are compared without sketches */
+  HEAVY = 1 << 21, /* comparisons that are worth a job of their own */
+};
+
+typedef struct slice {
+  uint32_t heavy, from, to;
+  uint64_t cost;
+} slice;
+
+typedef struct slices {
+  nd_block_join *block;
+  slice *slice;
+  size_t n, cap;
+} slices;
+
+/* Is the token their first common one, and are enough common? */
+static nd_status verify_one(nd_block_worker *w, const nd_candidate *c, nd_error *err) {
+  const nd_join_task *t = w->block->task;
+  const nd_sets *s = t->sets;
+  const uint32_t size_x = s->size[c->x], size_y = s->size[c->y];
+  const int64_t needed = (int64_t)nd_join_overlap(&t->bounds, size_x, size_y);
+  if (size_x - c->i < needed || size_y - c->j < needed) return ND_OK;
+  const uint32_t *a = s->token + s->begin[c->x], *a_end = s->token + s->begin[c->x + 1];
+  const uint32_t *b = s->token + s->begin[c->y], *b_end = s->token + s->begin[c->y + 1];
+  const uint32_t *at_a = a_end - (size_x - c->i), *at_b = b_end - (size_y - c->j);
+  if (at_a > a && at_b > b && (*a == *b || w->block->common(a, at_a, b, at_b, 0))) return ND_OK;
+  w->join->after_suffix++;
+  w->join->verified++;
+  const int64_t common =
+      1 + (int64_t)w->block->common(at_a + 1, a_end, at_b + 1, b_end, needed - 1);
+  return common >= needed ? nd_join_emit(w->join, c->x, c->y, (uint32_t)common, err) : ND_OK;
+}
+
+nd_status nd_block_verify(nd_block_worker *w, nd_error *err) {
+  const nd_sets *s = w->block->task->sets;
+  const size_t n = w->candidates;
+  w->candidates = 0;
+  /* The records lie anywhere in memory: ask for all of them before using any. */
+  for (size_t k = 0; k < n; k++) __builtin_prefetch(&s->begin[w->candidate[k].y]);
+  for (size_t k = 0; k < n; k++) {
+    const nd_candidate *c = &w->candidate[k];
+    __builtin_prefetch(&s->token[s->begin[c->y]]);
+    __builtin_prefetch(&s->token[s->begin[c->x]]);
+  }
+  for (size_t k = 0; k < n; k++) ND_TRY(verify_one(w, &w->candidate[k], err));
+  return ND_OK;
+}
+
+nd_status nd_block_reserve_side(nd_block_worker *w, uint32_t n, nd_error *err) {
+  if (n <= w->side_cap && w->side_memory) return ND_OK;
+  const unsigned words = w->block->words;
+  const size_t cap = (size_t)n + n / 2 + 64, one = cap * 4 + ND_SLACK, wide = cap * 8 + ND_SLACK;
+  const size_t bytes = 2 * one + (words + 1) * wide;
+  nd_free(w->side_memory);
+  w->side_cap = 0;
+  w->side_memory = nd_calloc(1, bytes);
+  if (!w->side_memory) return nd_fail_memory(err, bytes);
+  w->side_cap = cap;
+  char *at = w->side_memory;
+  for (unsigned k = 0; k < words; k++) w->column[k] = (uint64_t *)(void *)(at + k * wide);
+  at += words * wide;
+  w->posting = (const nd_posting **)(void *)at;
+  at += wide;
+  w->record = (uint32_t *)(void *)at;
+  w->limit = (int32_t *)(void *)(at + one);
+  return ND_OK;
+}
+
+/* Without sketches: every x meets those before it one by one, back to the smallest. */
+static nd_status join_plain(nd_block_worker *w, const nd_block_list *list, uint32_t from,
+                            uint32_t to, nd_error *err) {
+  const nd_join_task *t = w->block->task;
+  const unsigned split = t->options.split != 0, words = w->block->words;
+  uint64_t met = 0, passed = 0;
+  for (uint32_t i = from; i < to; i++) {
+    const nd_posting *x = nd_list_at(list, i, words);
+    const nd_join_class *c = &t->class_[x->class_];
+    const int32_t limit = nd_posting_limit(c->limit_x, x);
+    const uint32_t lowest = c->lowest;
+    for (uint32_t j = i; j-- > 0;) {
+      const nd_posting *y = nd_list_at(list, j, words);
+      if (y->record < lowest) break;
+      unsigned same_side = nd_posting_side(x) == nd_posting_side(y);
+      if (!nd_posting_indexed(y) || (split & same_side)) continue;
+      met++;
+      if (limit + nd_posting_limit(t->class_[y->class_].limit_y, y) < 0) continue;
+      passed++;
+      w->candidate[w->candidates] =
+          (nd_candidate){x->record, y->record, nd_posting_position(x), nd_posting_position(y)};
+      w->candidates += x->before != y->before || x->before == UINT32_MAX;
+      if (w->candidates == ND_BLOCK_CANDIDATES) ND_TRY(nd_block_verify(w, err));
+    }
+  }
+  w->join->after_size += met;
+  w->join->after_positional += passed;
+  return ND_OK;
+}
+
+static nd_status join_range(nd_block_worker *w, const nd_block_list *list, uint32_t from,
+                            uint32_t to, nd_error *err) {
+  const nd_block_join *b = w->block;
+  if (list->n <= FEW) return join_plain(w, list, from, to, err);
+  if (!b->task->options.split) return b->sides(w, list, from, to, 0, 0, err);
+  ND_TRY(b->sides(w, list, from, to, 0, 1, err));
+  return b->sides(w, list, from, to, 1, 0, err);
+}
+
+/* How many comparisons a list takes, but for positions: every x meets the indexed ones
+ * between its lowest and itself. */
+static uint64_t cost_of(const nd_block_join *b, const nd_block_list *list) {
+  const nd_join_class *class_ = b->task->class_;
+  const unsigned words = b->words;
+  uint64_t cost = 0, indexed = 0, skipped = 0;
+  uint32_t low = 0;
+  for (uint32_t i = 0; i < list->n; i++) {
+    const nd_posting *x = nd_list_at(list, i, words), *y;
+    uint32_t lowest = class_[x->class_].lowest;
+    for (; (y = nd_list_at(list, low, words))->record < lowest; low++) {
+      skipped += nd_posting_indexed(y);
+    }
+    cost += indexed - skipped;
+    indexed += nd_posting_indexed(x);
+  }
+  return cost;
+}
+
+/* Keeps a list for all threads together. */
+static nd_status put_off(nd_block_join *b, const nd_block_list *list, uint64_t cost,
+                         nd_error *err) {
+  const size_t row = nd_posting_bytes(b->words), rows = list->n * row;
+  nd_block_heavy h = {.list.n = list->n, .cost = cost};
+  h.list.rows = nd_malloc(rows + list->n * sizeof *h.list.order);
+  if (!h.list.rows) return nd_fail_memory(err, rows + list->n * sizeof *h.list.order);
+  uint32_t *order = (uint32_t *)(void *)((char *)h.list.rows + rows);
+  for (uint32_t i = 0; i < list->n; i++) {
+    memcpy(nd_posting_at(h.list.rows, i, b->words), nd_list_at(list, i, b->words), row);
+    order[i] = i;
+  }
+  h.list.order = order;
+  pthread_mutex_lock(&b->task->lock);
+  nd_status status = nd_array_grow(&b->heavy, &b->heavy_cap, b->heavies + 1, sizeof h, err);
+  if (status == ND_OK) b->heavy[b->heavies++] = h;
+  pthread_mutex_unlock(&b->task->lock);
+  if (status != ND_OK) nd_free(h.list.rows);
+  return status;
+}
+
+nd_status nd_block_list_join(nd_block_worker *w, const nd_block_list *list, nd_error *err) {
+  if (w->block->task->threads > 1 && (uint64_t)list->n * list->n > 2 * (uint64_t)HEAVY) {
+    uint64_t cost = cost_of(w->block, list);
+    if (cost > HEAVY) return put_off(w->block, list, cost, err);
+  }
+  return join_range(w, list, 0, list->n, err);
+}
+
+static nd_status join_slice(void *context, unsigned member, uint64_t job, nd_error *err) {
+  slices *all = context;
+  const slice *s = &all->slice[job];
+  nd_block_worker *w = &all->block->worker[member];
+  ND_TRY(join_range(w, &all->block->heavy[s->heavy].list, s->from, s->to, err));
+  return nd_block_verify(w, err);
+}
+
+static int costlier(const void *a, const void *b) {
+  const slice *x = a, *y = b;
+  if (x->cost != y->cost) return x->cost < y->cost ? 1 : -1;
+  if (x->heavy != y->heavy) return x->heavy < y->heavy ? -1 : 1;
+  return x->from < y->from ? -1 : x->from > y->from;
+}
+
+nd_status nd_block_join_heavies(nd_block_join *b, nd_error *err) {
+  nd_status status = ND_OK;
+  slices all = {.block = b};
+  for (uint32_t h = 0; h < b->heavies; h++) {
+    const nd_block_heavy *one = &b->heavy[h];
+    uint64_t pieces = one->cost / HEAVY + 1;
+    if (pieces > 32 * (uint64_t)b->task->threads) pieces = 32 * (uint64_t)b->task->threads;
+    for (uint64_t p = 0; p < pieces; p++) {
+      ND_TRY_GOTO(nd_array_grow(&all.slice, &all.cap, all.n + 1, sizeof *all.slice, err), out);
+      slice piece = {h, (uint32_t)(one->list.n * p / pieces),
+                     (uint32_t)(one->list.n * (p + 1) / pieces), one->cost / pieces};
+      if (piece.from < piece.to) all.slice[all.n++] = piece;
+    }
+  }
+  if (all.n == 0) goto out;
+  qsort(all.slice, all.n, sizeof *all.slice, costlier);
+  status = nd_threads_run(b->task->threads, all.n, join_slice, &all, err);
+out:
+  nd_free(all.slice);
+  return status;
+}
+
+void nd_block_free_heavies(nd_block_join *b) {
+  for (size_t h = 0; h < b->heavies; h++) nd_free(b->heavy[h].list.rows);
+  b->heavies = 0;
+}

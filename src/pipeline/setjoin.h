@@ -1,0 +1,12 @@
+/* --method join, allpairs, ppjoin, ppjoin+: exact joins of the documents' shingle
+ * sets, or of their texts by edit distance. */
+#ifndef ND_PIPELINE_SETJOIN_H
+#define ND_PIPELINE_SETJOIN_H
+
+#include "pipeline/find.h"
+
+/* Adds every pair that reaches the threshold to found->pairs, as positions. */
+nd_status nd_setjoin_pairs(nd_found *found, const nd_text_source *source, nd_error *err)
+    ND_MUST_CHECK;
+
+#endif

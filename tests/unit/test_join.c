@@ -1,0 +1,323 @@
+/* The set joins against a naive join of all pairs. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "join/block_join.h"
+#include "test_join_cases.h"
+
+static const char *const method_names[] = {"join", "allpairs", "ppjoin", "ppjoin+"};
+
+static void assert_same(const found *got, const found *want, const nd_join_options *o,
+                        uint64_t seed) {
+  bool same = got->n == want->n &&
+              (got->n == 0 || memcmp(got->pair, want->pair, got->n * sizeof *got->pair) == 0);
+  if (!same) {
+    fail_msg(
+        "seed %llu, %s, way %d, similarity %d, threshold %llu/%llu, split %u, threads %u, "
+        "level %d, memory %llu: %zu pairs, not %zu",
+        (unsigned long long)seed, method_names[o->method], o->way, (int)o->similarity,
+        (unsigned long long)o->num, (unsigned long long)o->den, o->split, o->threads, o->level,
+        (unsigned long long)o->memory, got->n, want->n);
+  }
+}
+
+static nd_join_stats check(const nd_sets *sets, const nd_join_options *o, const found *want,
+                           uint64_t seed) {
+  found got = {0};
+  nd_error err = {0};
+  nd_join_stats stats;
+  nd_status status = nd_join_run(sets, o, found_add, &got, &stats, &err);
+  if (status != ND_OK) fail_msg("seed %llu: %s", (unsigned long long)seed, err.message);
+  found_sort(&got);
+  assert_same(&got, want, o, seed);
+  assert_int_equal(stats.results, want->n);
+  assert_true(stats.verified <= stats.after_suffix && stats.after_suffix <= stats.after_positional);
+  assert_true(stats.after_positional <= stats.after_size);
+  nd_free(got.pair);
+  return stats;
+}
+
+/* Every method and way on one input; the rest of the options turn with the seed. */
+static void check_all(const cases *c, const nd_sets *sets, nd_join_options o, uint64_t seed) {
+  found want = {0};
+  naive_join(&want, c, &o);
+  uint64_t verified[4] = {0};
+  for (int m = 0; m < 4; m++) {
+    o.method = (nd_join_method)m;
+    for (o.way = 0; o.way < (m == ND_JOIN_BLOCKS ? 3 : 1); o.way++) {
+      verified[m] = check(sets, &o, &want, seed).verified;
+    }
+  }
+  assert_true(verified[ND_JOIN_PPJOIN] <= verified[ND_JOIN_ALLPAIRS]);
+  assert_true(verified[ND_JOIN_PPJOIN_PLUS] <= verified[ND_JOIN_PPJOIN]);
+  nd_free(want.pair);
+}
+
+static const uint64_t thresholds[][2] = {{1, 2},    {11, 20}, {3, 5},   {13, 20},         {7, 10},
+                                         {3, 4},    {4, 5},   {17, 20}, {9, 10},          {19, 20},
+                                         {99, 100}, {1, 1},   {1, 3},   {800000, 1000000}};
+enum { THRESHOLDS = sizeof thresholds / sizeof *thresholds, SEEDS = 3000 };
+
+static void test_random(void **state) {
+  (void)state;
+  print_message("seeds 1 to %d\n", SEEDS);
+  for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+    nd_rng rng = {seed};
+    const uint64_t *t = thresholds[seed % THRESHOLDS];
+    cases c;
+    cases_random(&c, &rng, t[0], t[1]);
+    nd_sets sets;
+    assert_int_equal(nd_sets_build(&sets, c.raw, c.begin, c.n, NULL), ND_OK);
+    nd_join_options o = {.num = t[0], .den = t[1]};
+    o.similarity = (nd_join_similarity)nd_rng_below(&rng, 4);
+    if (o.similarity == ND_JOIN_OVERLAP) {
+      o.num = 1 + nd_rng_below(&rng, 10);
+      o.den = 1;
+    }
+    if (nd_rng_below(&rng, 3) == 0) o.split = 1 + (uint32_t)nd_rng_below(&rng, c.n + 1);
+    o.threads = seed % 16 == 0 ? 8 : seed % 4 == 0 ? 2 : (unsigned)(seed & 1);
+    if (nd_rng_below(&rng, 3) == 0) o.memory = 1 + nd_rng_below(&rng, 3000);
+    o.maxdepth = (uint32_t)nd_rng_below(&rng, 5);
+    o.level = (int)nd_rng_below(&rng, (uint64_t)nd_cpu() + 2);
+    check_all(&c, &sets, o, seed);
+    nd_sets_clear(&sets);
+    cases_clear(&c);
+  }
+}
+
+static void test_levels_and_threads(void **state) {
+  (void)state;
+  for (uint64_t seed = 1; seed <= 12; seed++) {
+    nd_rng rng = {seed};
+    cases c = {0};
+    /* Longer and longer records, so that every width of sketch has its turn. */
+    const uint64_t length = seed % 3 == 0 ? 10 : seed % 3 == 1 ? 60 : 400;
+    for (int r = 0; r < 300; r++) {
+      uint64_t kind = nd_rng_below(&rng, 12), n = length / 2 + nd_rng_below(&rng, length);
+      for (uint64_t i = 0; i < n; i++) {
+        uint64_t own = nd_rng_below(&rng, 100) < 12 ? nd_rng_below(&rng, 4000) : 0;
+        cases_token(&c, own ? own : 5000 + kind * 1000 + i);
+      }
+      cases_end(&c);
+    }
+    cases_finish(&c);
+    nd_sets sets;
+    assert_int_equal(nd_sets_build(&sets, c.raw, c.begin, c.n, NULL), ND_OK);
+    assert_int_equal(sets.words, length == 10 ? 1 : length == 60 ? 2 : 4);
+    nd_join_options o = {.num = 6, .den = 10, .similarity = (nd_join_similarity)(seed % 2)};
+    found want = {0};
+    naive_join(&want, &c, &o);
+    assert_true(want.n > 100);
+    for (int level = 0; level <= (int)nd_cpu(); level++) {
+      for (unsigned threads = 1; threads <= 8; threads = threads * 3 - 1) {
+        for (o.way = 0; o.way < 3; o.way++) {
+          o.level = level + 1;
+          o.threads = threads;
+          check(&sets, &o, &want, seed);
+        }
+      }
+    }
+    nd_free(want.pair);
+    nd_sets_clear(&sets);
+    cases_clear(&c);
+  }
+}
+
+/* A token in most prefixes: the list is longer than a tile and cut into slices. */
+static void test_long_list(void **state) {
+  (void)state;
+  enum { RECORDS = 5000 };
+  nd_rng rng = {7};
+  cases c = {0};
+  for (int r = 0; r < RECORDS; r++) {
+    for (uint64_t k = 0; k < 6; k++)
+      cases_token(&c, k == 0 ? 77 : 1000 * k + nd_rng_below(&rng, 40));
+    cases_end(&c);
+  }
+  cases_finish(&c);
+  nd_sets sets;
+  assert_int_equal(nd_sets_build(&sets, c.raw, c.begin, c.n, NULL), ND_OK);
+  nd_join_options o = {.num = 1, .den = 2, .way = 2};
+  for (o.split = 0; o.split < RECORDS; o.split += RECORDS / 3) {
+    found want = {0};
+    naive_join(&want, &c, &o);
+    assert_true(want.n > 1000);
+    o.num = 2; /* prefixes that reach the common token: 2/6 … 6 */
+    o.den = 11;
+    found more = {0};
+    naive_join(&more, &c, &o);
+    for (o.threads = 1; o.threads <= 4; o.threads += 3) {
+      o.num = 1;
+      o.den = 2;
+      check(&sets, &o, &want, o.split);
+    }
+    o.num = 1;
+    o.den = 2;
+    nd_free(want.pair);
+    nd_free(more.pair);
+  }
+  nd_sets_clear(&sets);
+  cases_clear(&c);
+}
+
+static nd_status refuse(void *context, const nd_join_pair *pair, size_t n, nd_error *err) {
+  (void)context;
+  (void)pair;
+  (void)n;
+  return nd_fail(err, ND_ERR_CANCELLED, "enough");
+}
+
+static void test_options(void **state) {
+  (void)state;
+  static const uint64_t raw[] = {1, 2, 3, 1, 2, 3}, begin[] = {0, 3, 6};
+  nd_sets sets;
+  assert_int_equal(nd_sets_build(&sets, raw, begin, 2, NULL), ND_OK);
+  static const struct {
+    nd_join_similarity similarity;
+    uint64_t num, den;
+    nd_status status;
+  } options[] = {
+      {ND_JOIN_JACCARD, 0, 1, ND_ERR_USAGE},
+      {ND_JOIN_JACCARD, 11, 10, ND_ERR_USAGE},
+      {ND_JOIN_COSINE, 1, 0, ND_ERR_USAGE},
+      {ND_JOIN_JACCARD, 1, UINT64_C(1) << 40, ND_ERR_USAGE},
+      {ND_JOIN_OVERLAP, 3, 2, ND_ERR_USAGE},
+      {ND_JOIN_OVERLAP, 3, 1, ND_OK},
+      {ND_JOIN_OVERLAP, 4000000, 1, ND_OK},
+      {ND_JOIN_JACCARD, 1, UINT32_MAX, ND_OK},
+      {ND_JOIN_COSINE, UINT32_MAX, UINT32_MAX, ND_OK},
+  };
+  for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+    for (int m = 0; m < 4; m++) {
+      nd_join_options o = {.method = (nd_join_method)m,
+                           .similarity = options[i].similarity,
+                           .num = options[i].num,
+                           .den = options[i].den};
+      found got = {0};
+      nd_error err = {0};
+      assert_int_equal(nd_join_run(&sets, &o, found_add, &got, NULL, &err), options[i].status);
+      if (options[i].status == ND_OK) assert_int_equal(got.n, options[i].num != 4000000);
+      nd_free(got.pair);
+      if (options[i].status != ND_OK) continue;
+      if (options[i].num == 4000000) continue;
+      assert_int_equal(nd_join_run(&sets, &o, refuse, NULL, NULL, &err), ND_ERR_CANCELLED);
+      assert_string_equal(err.message, "enough");
+    }
+  }
+  nd_sets_clear(&sets);
+}
+
+/* The limits of two postings must never say no where the distance allowed says yes. */
+static void test_limits(void **state) {
+  (void)state;
+  nd_rng rng = {5};
+  static const nd_join_similarity all[] = {ND_JOIN_JACCARD, ND_JOIN_COSINE, ND_JOIN_OVERLAP,
+                                           ND_JOIN_CONTAINMENT};
+  for (int round = 0; round < 200000; round++) {
+    nd_join_bounds b;
+    nd_join_similarity similarity = all[nd_rng_below(&rng, 4)];
+    uint64_t den = 1 + nd_rng_below(&rng, UINT64_C(1) << (1 + nd_rng_below(&rng, 31)));
+    uint64_t num = 1 + nd_rng_below(&rng, den);
+    uint64_t x = 1 + nd_rng_below(&rng, UINT64_C(1) << (1 + nd_rng_below(&rng, 29)));
+    if (similarity == ND_JOIN_OVERLAP) {
+      den = 1;
+      num = 1 + nd_rng_below(&rng, x);
+    }
+    assert_int_equal(nd_join_bounds_init(&b, similarity, num, den, NULL), ND_OK);
+    uint64_t least = nd_join_min_size(&b, x);
+    assert_true(least >= 1 && least <= x);
+    uint64_t y = least + nd_rng_below(&rng, x - least + 1), needed = nd_join_overlap(&b, x, y);
+    if (needed > y) continue;
+    /* exact bounds */
+    assert_true(naive_similar(similarity, num, den, needed, x, y));
+    assert_false(naive_similar(similarity, num, den, needed - 1, x, y));
+    assert_true(x - needed + 1 <= nd_join_probe_prefix(&b, x));
+    assert_true(y - needed + 1 <= nd_join_index_prefix(&b, y));
+    assert_true(nd_join_max_size(&b, x, needed) >= y);
+    uint64_t most = nd_join_max_size(&b, x, needed);
+    assert_true(most == 0 || nd_join_overlap(&b, x, most) <= needed);
+    /* a pair that is similar, with its first common token as far back as can be */
+    uint64_t i = nd_rng_below(&rng, x - needed + 1), j = nd_rng_below(&rng, y - needed + 1);
+    uint64_t distance = x + y - 2 * needed - i - j, seen = nd_rng_below(&rng, 257);
+    if (seen > distance) seen = distance;
+    nd_posting px = {.place = (uint32_t)i << 2}, py = {.place = (uint32_t)j << 2};
+    int64_t limit_x = (int64_t)(((__int128)b.slope_x * (int64_t)x - b.base) >> 24) + 1;
+    int64_t limit_y = (int64_t)(((__int128)b.slope_y * (int64_t)y) >> 24) + 1;
+    int32_t sum = nd_posting_limit(limit_x, &px) + nd_posting_limit(limit_y, &py);
+    assert_true((int64_t)seen * 256 <= sum);
+  }
+}
+
+static void test_common(void **state) {
+  (void)state;
+  nd_rng rng = {9};
+  for (int round = 0; round < 20000; round++) {
+    uint32_t a[80] = {0}, b[80] = {0}, n = 0, m = 0, common = 0;
+    uint64_t end = 1 + nd_rng_below(&rng, 60);
+    for (uint32_t v = 0; v < end; v++) {
+      uint64_t where = nd_rng_below(&rng, 5);
+      if (where != 0 && n < 60) a[n++] = v;
+      if (where != 1 && m < 60) b[m++] = v;
+      common += where > 1;
+    }
+    for (int level = 0; level <= (int)nd_cpu(); level++) {
+      nd_block_common count = nd_block_common_kernel((nd_cpu_level)level);
+      assert_int_equal(count(a, a + n, b, b + m, 0), common);
+      assert_int_equal(count(a, a + n, b, b + m, common), common);
+      assert_true(count(a, a + n, b, b + m, common + 1) <= common);
+    }
+  }
+}
+
+static void test_faults(void **state) {
+  (void)state;
+  nd_rng rng = {3};
+  cases c = {0};
+  for (int r = 0; r < 400; r++) {
+    for (int k = 0; k < 8; k++) cases_token(&c, nd_rng_below(&rng, 12) * (uint64_t)(k + 1));
+    cases_end(&c);
+  }
+  cases_finish(&c);
+  nd_sets sets;
+  for (uint64_t nth = 1;; nth++) {
+    nd_mem_fail_at(nth);
+    nd_status status = nd_sets_build(&sets, c.raw, c.begin, c.n, NULL);
+    uint64_t count = nd_mem_count();
+    nd_mem_fail_at(0);
+    if (status == ND_OK) nd_sets_clear(&sets);
+    if (count < nth) break;
+    if (status != ND_OK) assert_int_equal(status, ND_ERR_MEMORY);
+  }
+  assert_int_equal(nd_sets_build(&sets, c.raw, c.begin, c.n, NULL), ND_OK);
+  for (int run = 0; run < 12; run++) {
+    nd_join_options o = {.num = 1, .den = 2, .memory = run % 2 ? 20000 : 0};
+    o.method = (nd_join_method)(run / 2 < 3 ? 0 : run / 2 - 2);
+    o.way = run / 2 < 3 ? run / 2 : 0;
+    o.threads = run % 2 ? 2 : 1;
+    for (uint64_t nth = 1;; nth++) {
+      found got = {0};
+      nd_mem_fail_at(nth);
+      nd_status status = nd_join_run(&sets, &o, found_add, &got, NULL, NULL);
+      uint64_t count = nd_mem_count();
+      nd_mem_fail_at(0);
+      nd_free(got.pair);
+      if (count < nth) break;
+      if (status != ND_OK) assert_int_equal(status, ND_ERR_MEMORY);
+    }
+  }
+  nd_sets_clear(&sets);
+  cases_clear(&c);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_random),    cmocka_unit_test(test_levels_and_threads),
+      cmocka_unit_test(test_long_list), cmocka_unit_test(test_options),
+      cmocka_unit_test(test_limits),    cmocka_unit_test(test_common),
+      cmocka_unit_test(test_faults),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
