@@ -7,10 +7,10 @@ _neardup_options() {
   local read='--format --id-field --text-field --url-field --time-field --tokens --shingle
     --max-document --help'
   local find='--method --similarity --fingerprint --threshold --recall --permutations --bands --rows --seed
-    --verify --bucket-cap --threads --memory --tmp --progress'
+    --verify --bucket-cap --against --stats --threads --memory --tmp --progress'
   case $1 in
     dedup) echo "$read $find --output --cluster --keep --shard --resume" ;;
-    pairs) echo "$read $find --collapse" ;;
+    pairs) echo "$read $find --collapse --top" ;;
     cluster) echo '--threshold --cluster --help' ;;
     inspect) echo "$read --whole" ;;
     help) ;;

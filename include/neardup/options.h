@@ -62,6 +62,9 @@ typedef struct nd_options {
   char verify[16];
   char cluster[16]; /* "": the command's own default */
   char keep[136];
+  char against[1024]; /* "": the input itself */
+  uint64_t top;       /* 0: all pairs */
+  int stats;
   uint64_t threads;      /* 0: all cores */
   uint64_t memory;       /* bytes; 0: half of RAM */
   char tmp[1024];        /* "": beside the output */

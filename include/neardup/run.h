@@ -29,12 +29,23 @@ typedef struct nd_sink {
   nd_status (*write)(void *context, const char *bytes, size_t n, nd_error *err);
 } nd_sink;
 
+/* What a join did: the columns of the tables in Xiao et al. 2008. */
+typedef struct nd_join_counts {
+  int given; /* the method was a join */
+  uint64_t records, tokens, index_entries;
+  double average; /* tokens per record */
+  uint64_t after_size, after_positional, after_suffix; /* candidates that pass each filter */
+  uint64_t verified, results;
+  double prepare_seconds, join_seconds;
+} nd_join_counts;
+
 typedef struct nd_summary {
   uint64_t files;
   uint64_t bytes;     /* of the input files as they are */
   uint64_t raw_bytes; /* of the records, decompressed */
   uint64_t documents; /* = kept + dropped + rejected */
   uint64_t kept, dropped, rejected;
+  uint64_t against_documents; /* of the other collection; not among `documents` */
   uint64_t others;    /* records that are no documents (blank lines, warcinfo, images …) */
   uint64_t empty;     /* documents without a token: kept, match nothing */
   uint64_t tokens;
@@ -44,6 +55,7 @@ typedef struct nd_summary {
   uint64_t buckets, hot_buckets, hot_documents, largest_bucket;
   uint64_t candidates, pairs;
   uint64_t spared; /* star edges of hot buckets that needed no comparison */
+  nd_join_counts join;
   uint64_t clusters, largest_cluster;
   uint64_t resumed_documents; /* read by an earlier, interrupted run */
   uint32_t permutations, bands, rows;

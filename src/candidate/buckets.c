@@ -104,7 +104,7 @@ typedef struct giver {
   nd_sorter *pairs;
   nd_bucket_stats *stats;
   _Atomic uint32_t *last_centre;
-  uint64_t cap;
+  uint64_t cap, split;
   uint32_t *member; /* the first `cap` documents of the bucket */
   uint64_t size;
   nd_item *out;
@@ -112,6 +112,7 @@ typedef struct giver {
 } giver;
 
 static nd_status give(giver *g, uint32_t a, uint32_t b, uint64_t kind, nd_error *err) {
+  if (g->split && (a >= g->split || b < g->split)) return ND_OK;
   g->stats->edges++;
   g->out[g->out_n++] = (nd_item){(uint64_t)a << 32 | b, kind};
   if (g->out_n < BATCH) return ND_OK;
@@ -177,8 +178,8 @@ static nd_status give_all(giver *g, nd_item *in, nd_grouper *from, nd_error *err
 }
 
 nd_status nd_buckets_pairs(nd_sorter *pairs, nd_bucket_stats *stats, nd_grouper *from, uint64_t cap,
-                           _Atomic uint32_t *last_centre, nd_error *err) {
-  giver g = {.pairs = pairs, .stats = stats, .last_centre = last_centre, .cap = cap};
+                           uint64_t split, _Atomic uint32_t *last_centre, nd_error *err) {
+  giver g = {.pairs = pairs, .stats = stats, .last_centre = last_centre, .cap = cap, .split = split};
   g.member = nd_malloc(cap * sizeof *g.member);
   g.out = nd_malloc(BATCH * sizeof *g.out);
   nd_item *in = nd_malloc(BATCH * sizeof *in);

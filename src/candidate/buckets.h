@@ -34,10 +34,12 @@ void nd_bucket_stats_add(nd_bucket_stats *to, const nd_bucket_stats *from);
 
 /* Reads all groups (values are documents' numbers, rising inside a group) and
  * adds the pairs to `pairs`: keys a << 32 | b with a < b, value ND_PAIR_FULL for
- * one of a whole bucket, ND_PAIR_STAR for a star edge.  `last_centre` (one
+ * one of a whole bucket, ND_PAIR_STAR for a star edge.  split != 0: only pairs of
+ * a document below it and one not.  `last_centre` (one
  * per document, may be NULL) spares repeats of one star edge: it only saves
  * work. */
 nd_status nd_buckets_pairs(nd_sorter *pairs, nd_bucket_stats *stats, nd_grouper *from, uint64_t cap,
-                           _Atomic uint32_t *last_centre, nd_error *err) ND_MUST_CHECK;
+                           uint64_t split, _Atomic uint32_t *last_centre,
+                           nd_error *err) ND_MUST_CHECK;
 
 #endif

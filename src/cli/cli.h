@@ -58,6 +58,9 @@ int cli_exit(nd_status status, const nd_error *err, const nd_summary *summary);
 const char *cli_count(uint64_t n);
 const char *cli_bytes(double n);
 
+/* --stats: a join's counts on stderr, name TAB number. */
+void cli_report_join(const nd_join_counts *join, const nd_options *options);
+
 /* The closing lines on stderr. */
 void cli_report_cost(const nd_summary *s, const cli_progress *p);
 

@@ -68,6 +68,7 @@ static int run(const cli_command *self, int argc, char **argv) {
       nd_status status = nd_dedup(&summary, args.inputs, args.input_n, args.output, &args.options,
                                   &hooks, &err);
       cli_progress_end(&progress);
+      if (status == ND_OK) cli_report_join(&summary.join, &args.options);
       if (status == ND_OK) report(&summary, &args, &progress);
       exit_status = cli_exit(status, &err, &summary);
       if (status == ND_ERR_CANCELLED)

@@ -13,6 +13,7 @@ static int run(const cli_command *self, int argc, char **argv) {
     cli_progress_start(&progress, &args.options, &hooks);
     nd_status status = nd_pairs(&s, args.inputs, args.input_n, &out, &args.options, &hooks, &err);
     cli_progress_end(&progress);
+    if (status == ND_OK) cli_report_join(&s.join, &args.options);
     if (status == ND_OK && progress.how != CLI_PROGRESS_JSON) {
       fprintf(stderr, "pairs     %s among %s documents", cli_count(s.pairs),
               cli_count(s.documents));

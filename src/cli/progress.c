@@ -152,6 +152,25 @@ int cli_exit(nd_status status, const nd_error *err, const nd_summary *summary) {
   return status == ND_ERR_USAGE ? EXIT_USAGE : EXIT_FAILED;
 }
 
+void cli_report_join(const nd_join_counts *j, const nd_options *options) {
+  if (!options->stats || !j->given) return;
+  const struct {
+    const char *name;
+    uint64_t number;
+  } rows[] = {{"records", j->records},
+              {"tokens", j->tokens},
+              {"index-entries", j->index_entries},
+              {"candidates-after-size", j->after_size},
+              {"candidates-after-positional", j->after_positional},
+              {"candidates-after-suffix", j->after_suffix},
+              {"verified", j->verified},
+              {"results", j->results}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    fprintf(stderr, "%s\t%" PRIu64 "\n", rows[i].name, rows[i].number);
+  fprintf(stderr, "average-length\t%.2f\nprepare-seconds\t%.3f\njoin-seconds\t%.3f\n", j->average,
+          j->prepare_seconds, j->join_seconds);
+}
+
 void cli_report_cost(const nd_summary *s, const cli_progress *p) {
   if (p->how == CLI_PROGRESS_JSON) return;
   double rate = s->seconds > 0 ? (double)s->raw_bytes / s->seconds : 0;

@@ -71,8 +71,9 @@ typedef struct nd_format {
   /* Finds the next frame and moves the stream past it.  ND_OK with
    * frame.kind REJECT fills err with the reason and goes on at the next record
    * (a record above max_document is skipped with flat memory).  Any other
-   * status is the stream's own failure: the rest of the file is lost, and
-   * frame.offset/length span what is left of it. */
+   * status is the stream's own failure: frame.offset/length span what could
+   * still be seen of the record.  After ND_ERR_DATA the caller may go on behind
+   * the damage (nd_stream_recover) and ask for the next frame there. */
   nd_status (*frame)(nd_frame *out, nd_stream *s, const nd_input_options *o, nd_error *err);
   /* Turns a record into a document.  ND_ERR_DATA or ND_ERR_LIMIT: rejected,
    * err says why (a short reason, without file or place: the caller adds them). */

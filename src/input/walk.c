@@ -184,9 +184,8 @@ static nd_status make_names_unique(nd_walk *w, nd_error *err) {
   return status;
 }
 
-nd_status nd_walk_inputs(nd_walk *out, const char *const *inputs, size_t n, const char *avoid,
-                         const char *spool, nd_error *err) {
-  *out = (nd_walk){0};
+static nd_status walk_all(nd_walk *out, const char *const *inputs, size_t n, const char *avoid,
+                          const char *spool, nd_error *err) {
   avoided away = {0};
   nd_file_info info;
   if (avoid && nd_io_probe(&info, avoid, NULL) == ND_OK && info.exists)
@@ -212,5 +211,17 @@ nd_status nd_walk_inputs(nd_walk *out, const char *const *inputs, size_t n, cons
                      inputs[i]);
     }
   }
+  return ND_OK;
+}
+
+nd_status nd_walk_inputs(nd_walk *out, const char *const *inputs, size_t n, const char *avoid,
+                         const char *spool, nd_error *err) {
+  *out = (nd_walk){0};
+  ND_TRY(walk_all(out, inputs, n, avoid, spool, err));
+  out->inputs = out->n;
   return make_names_unique(out, err);
+}
+
+nd_status nd_walk_against(nd_walk *w, const char *other, nd_error *err) {
+  return walk_all(w, &other, 1, NULL, NULL, err);
 }

@@ -25,6 +25,7 @@ typedef struct nd_walk_problem {
 typedef struct nd_walk {
   nd_input_file *files;
   size_t n, cap;
+  size_t inputs; /* the first so many; the rest is what they are held against */
   nd_walk_problem *problems; /* entries that cannot be read */
   size_t problem_n, problem_cap;
   char **strings;
@@ -37,6 +38,8 @@ typedef struct nd_walk {
  * that is NULL. */
 nd_status nd_walk_inputs(nd_walk *out, const char *const *inputs, size_t n, const char *avoid,
                          const char *spool, nd_error *err) ND_MUST_CHECK;
+/* Adds the other collection behind the inputs. */
+nd_status nd_walk_against(nd_walk *w, const char *other, nd_error *err) ND_MUST_CHECK;
 void nd_walk_clear(nd_walk *w);
 
 #endif

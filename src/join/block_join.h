@@ -63,7 +63,7 @@ ND_INLINE unsigned nd_posting_indexed(const nd_posting *p) {
  * cut, the low ones cannot pull the sum below the width of a sketch. */
 ND_INLINE int32_t nd_posting_limit(int64_t share, const nd_posting *p) {
   int64_t limit = share - (int64_t)nd_posting_position(p) * 256;
-  const int64_t high = INT64_C(1) << 30, low = -(INT64_C(1) << 29);
+  const int64_t high = (INT64_C(1) << 30) - 1, low = -(INT64_C(1) << 29);
   limit = limit > high ? high : limit;
   return (int32_t)(limit < low ? low : limit);
 }

@@ -11,7 +11,7 @@ static uint64_t ceil_wide(wide a, wide b) {
 
 /* a * 2^32 / b rounded up, for signed a. */
 static int64_t slope(__int128 a, __int128 b) {
-  __int128 scaled = a << 32;
+  __int128 scaled = a * (INT64_C(1) << 32);
   __int128 q = scaled / b;
   return (int64_t)(q + (scaled % b > 0));
 }

@@ -56,7 +56,9 @@ static nd_status count_clusters(dedup *d, nd_error *err) {
     s->clusters += d->size[i] >= 2;
     if (d->size[i] >= 2 && d->size[i] > s->largest_cluster) s->largest_cluster = d->size[i];
   }
-  s->kept = n - s->dropped;
+  s->against_documents = n - d->job.split;
+  s->documents -= s->against_documents;
+  s->kept = n - s->against_documents - s->dropped;
   return ND_OK;
 }
 

@@ -91,8 +91,11 @@ typedef struct run_of {
 } run_of;
 
 static nd_status give_run(merger *m, run_of *r, nd_error *err) {
+  const bool other = nd_source_has_other(m->source);
+  const uint32_t split = m->source->split;
   for (size_t i = 0; i < r->n; i++) {
     for (size_t j = i + 1; j < r->n; j++) {
+      if (other && (r->document[i] >= split || r->document[j] < split)) continue;
       r->out[r->out_n++] = (nd_item){(uint64_t)r->document[i] << 32 | r->document[j], 1};
       if (r->out_n < ROOM) continue;
       r->out_n = 0;

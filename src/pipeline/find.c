@@ -41,7 +41,9 @@ static nd_status add_digests(nd_grouper *g, const finder *f, nd_digest *digest, 
     uint32_t document = b->first + i;
     f->out->same[document] = shingles[i] ? document : ND_NO_DOCUMENT;
     if (!shingles[i]) continue;
-    ND_TRY(nd_grouper_add(g, digest[i].low, (digest[i].high & ~(uint64_t)UINT32_MAX) | document,
+    /* Copies in the other collection are neighbours, not copies. */
+    uint64_t side = document >= f->source->split ? 0x9e3779b97f4a7c15u : 0;
+    ND_TRY(nd_grouper_add(g, digest[i].low ^ side, (digest[i].high & ~(uint64_t)UINT32_MAX) | document,
                           err));
   }
   return ND_OK;
@@ -205,8 +207,10 @@ static nd_status find_band(void *context, unsigned member, uint64_t job, nd_erro
   nd_free(keys);
   if (status == ND_OK) status = nd_grouper_finish(g, err);
   if (status == ND_OK) {
+    /* In the wanted order the other collection's documents come first. */
+    uint64_t others = nd_source_has_other(f->source) ? f->store->documents - f->source->split : 0;
     status = nd_buckets_pairs(f->out->pairs, &f->stats[member], g,
-                              f->settings->options->bucket_cap, f->last_centre, err);
+                              f->settings->options->bucket_cap, others, f->last_centre, err);
   }
   nd_grouper_free(g);
   return status;
@@ -248,9 +252,12 @@ nd_status nd_find(nd_found *out, const nd_text_source *source, const char *tmp, 
   uint64_t jobs = (n + JOB_DOCUMENTS - 1) / JOB_DOCUMENTS;
   ND_TRY(nd_threads_run(settings->threads, jobs, check_copies, &f, err));
   for (uint64_t d = 0; d < n; d++) out->copies += out->same[d] != d && out->same[d] != ND_NO_DOCUMENT;
-  if (settings->keep != ND_KEEP_FIRST && settings->keep != ND_KEEP_CENTRE)
-    ND_TRY(nd_order_load(&out->order, source->store, out->same, err));
+  if ((settings->keep != ND_KEEP_FIRST && settings->keep != ND_KEEP_CENTRE) ||
+      nd_source_has_other(source))
+    ND_TRY(nd_order_load(&out->order, source->store, out->same, source->split, err));
   ND_TRY(nd_sorter_new(&out->pairs, spare / 4, tmp, true, err));
+  bool nothing = nd_source_has_other(source) && source->split >= n;
+  if (nothing) return nd_sorter_finish(out->pairs, err); /* an empty other collection */
   if (settings->method == ND_METHOD_MINHASH) ND_TRY(find_candidates(&f, err));
   if (settings->method == ND_METHOD_EXACT) ND_TRY(nd_exact_pairs(out, source, spare / 2, tmp, err));
   if (settings->method >= ND_METHOD_JOIN) ND_TRY(nd_setjoin_pairs(out, source, err));

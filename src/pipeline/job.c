@@ -90,6 +90,7 @@ nd_status nd_job_report(nd_job_run *j, const char *stage, uint64_t done, uint64_
 nd_status nd_job_plan(nd_job_run *j, const char *const *inputs, size_t n, const char *avoid,
                       const char *spool, nd_error *err) {
   ND_TRY(nd_walk_inputs(&j->walk, inputs, n, avoid, spool, err));
+  if (j->options->against[0]) ND_TRY(nd_walk_against(&j->walk, j->options->against, err));
   ND_TRY(nd_feed_new(&j->feed, &j->walk, j->settings.format, &j->settings.input, err));
   j->summary->files = j->walk.n;
   j->summary->bytes = nd_feed_bytes(j->feed);
@@ -170,6 +171,30 @@ static void count_blocks(nd_job_run *j) {
   s->temporary_bytes = nd_store_bytes(&j->store);
 }
 
+/* The number of the first document of the other collection; all documents when
+ * there is none. */
+static nd_status find_split(uint32_t *out, const nd_job_run *j, nd_error *err) {
+  const nd_store *s = &j->store;
+  *out = (uint32_t)s->documents;
+  if (!j->options->against[0]) return ND_OK;
+  for (size_t i = 0; i < s->block_n; i++) {
+    const nd_block_ref *b = &s->blocks[i];
+    const nd_task *task = nd_feed_task(j->feed, b->head.task);
+    if (task->file + task->files <= j->walk.inputs || !b->head.docs) continue;
+    uint32_t *file = nd_malloc(b->head.docs * sizeof *file);
+    if (!file) return nd_fail_memory(err, b->head.docs * sizeof *file);
+    nd_status status = nd_store_column(s, i, ND_COL_FILE, sizeof *file, file, err);
+    uint32_t k = 0;
+    while (status == ND_OK && k < b->head.docs && file[k] < j->walk.inputs) k++;
+    nd_free(file);
+    ND_TRY(status);
+    if (k == b->head.docs) continue;
+    *out = b->first + k;
+    return ND_OK;
+  }
+  return ND_OK;
+}
+
 static nd_status seal(nd_job_run *j, nd_error *err) {
   uint32_t tasks = nd_feed_tasks(j->feed);
   uint64_t *begin = nd_malloc(tasks * sizeof *begin);
@@ -177,7 +202,8 @@ static nd_status seal(nd_job_run *j, nd_error *err) {
   for (uint32_t i = 0; i < tasks; i++) begin[i] = nd_feed_task(j->feed, i)->begin;
   nd_status status = nd_store_seal(&j->store, tasks, begin, err);
   nd_free(begin);
-  j->source = (nd_text_source){&j->store, &j->walk, j->feed, &j->settings, j->hooks};
+  if (status == ND_OK) status = find_split(&j->split, j, err);
+  j->source = (nd_text_source){&j->store, &j->walk, j->feed, &j->settings, j->hooks, j->split};
   return status;
 }
 
@@ -223,6 +249,7 @@ nd_status nd_job_match(nd_job_run *j, const char *work, nd_error *err) {
   ND_TRY(nd_job_report(j, "find", 0, 0, err));
   ND_TRY(nd_find(&j->found, &j->source, work, err));
   s->copies = j->found.copies;
+  s->join = j->found.join;
   s->repeated_ids = j->found.repeated_ids;
   if (j->found.repeated_id_n) {
     nd_buf id = {0};

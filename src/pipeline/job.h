@@ -24,6 +24,7 @@ typedef struct nd_job_run {
   nd_store store;
   bool store_open;
   nd_text_source source;
+  uint32_t split; /* documents from here on are the other collection's */
   nd_found found;
   nd_confirmed confirmed;
   nd_ids *ids;

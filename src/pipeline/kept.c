@@ -405,7 +405,7 @@ static nd_status write_all(keeper *k, nd_error *err) {
   ND_TRY(make_regions(k, err));
   ND_TRY(check_inputs(k, err)); /* so that the copying does not trip over it … */
   ND_TRY(nd_threads_run(j->settings.threads, k->n, measure_region, k, err));
-  for (uint32_t f = 0; f < j->walk.n; f++) ND_TRY(place_file(k, f, err));
+  for (uint32_t f = 0; f < j->walk.inputs; f++) ND_TRY(place_file(k, f, err));
   ND_TRY(nd_threads_run(j->settings.threads, k->n, copy_job, k, err));
   for (uint32_t f = 0; f < j->walk.n; f++) {
     if (!k->packed[f] || !is_large(k, f)) continue;

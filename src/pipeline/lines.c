@@ -78,6 +78,7 @@ static nd_status merge_pairs(nd_lines *l, nd_job_run *j, const uint32_t *next, n
   uint64_t n = j->store.documents;
   size_t got = 0, at = 0;
   uint32_t first = 0, copy = 0;
+  if (nd_source_has_other(&j->source)) first = (uint32_t)n; /* pairs between the two only */
   while (first < n && !(same[first] == first && next[first])) first++;
   if (first < n) copy = next[first];
   const uint64_t whole = nd_value_of_copies(j->settings.similarity);
@@ -141,7 +142,7 @@ static nd_status expand(nd_sorter *out, nd_job_run *j, const uint32_t *next, nd_
       }
     }
   }
-  for (uint64_t d = 0; d < j->store.documents; d++) {
+  for (uint64_t d = 0; d < j->store.documents && !nd_source_has_other(&j->source); d++) {
     if (j->found.same[d] == ND_NO_DOCUMENT) continue;
     for (uint32_t y = next[d]; y; y = next[y])
       ND_TRY(add_pair(out, (uint32_t)d, y, whole, err));

@@ -65,6 +65,14 @@ static const nd_option_info table[] = {
      "(cluster's default)"},
     {"keep", ND_OPTION_TEXT, FIELD(keep), "first", "WHICH", NULL, 0, 0, ND_FOR_DEDUP,
      "which member stays: first, longest, shortest, oldest, newest, url, centre or field:NAME"},
+    {"top", ND_OPTION_COUNT, FIELD(top), "0", "K", NULL, 0, 1000, ND_FOR_PAIRS,
+     "only pairs that are among the K best of one of their documents, instead of a threshold "
+     "(an exact method); 0 means all"},
+    {"stats", ND_OPTION_FLAG, FIELD(stats), "no", NULL, NULL, 0, 0, FIND,
+     "print the joins' counts: candidates after each filter, verified, results, seconds"},
+    {"against", ND_OPTION_TEXT, FIELD(against), "", "OTHER", NULL, 0, 0, FIND,
+     "only pairs between the input and this file or directory; dedup drops from the input what is "
+     "in it already"},
     {"max-document", ND_OPTION_SIZE, FIELD(max_document), "64M", "SIZE", NULL, 1, UINT64_C(1) << 30,
      READ, "longer documents are rejected (also what a packed one may grow to)"},
     {"threads", ND_OPTION_COUNT, FIELD(threads), "0", "N", NULL, 0, 1024, FIND,

@@ -45,13 +45,15 @@ nd_status nd_order_make(nd_order *out, const uint64_t *rank, const uint32_t *sam
   return status;
 }
 
-nd_status nd_order_load(nd_order *out, const nd_store *store, const uint32_t *same,
+nd_status nd_order_load(nd_order *out, const nd_store *store, const uint32_t *same, uint32_t split,
                         nd_error *err) {
   *out = (nd_order){0};
   uint64_t *rank = nd_malloc(store->documents * sizeof *rank);
   nd_status status = rank ? ND_OK : nd_fail_memory(err, store->documents * sizeof *rank);
   for (size_t i = 0; i < store->block_n && status == ND_OK; i++)
     status = nd_store_column(store, i, ND_COL_RANK, 8, rank + store->blocks[i].first, err);
+  for (uint64_t d = 0; status == ND_OK && split < store->documents && d < store->documents; d++)
+    rank[d] = d >= split ? 0 : rank[d] + (rank[d] < UINT64_MAX);
   if (status == ND_OK) status = nd_order_make(out, rank, same, (uint32_t)store->documents, err);
   nd_free(rank);
   return status;

@@ -19,8 +19,9 @@ typedef struct nd_order {
 /* From ranks (smaller is better, ties by number).  `same` as in nd_found. */
 nd_status nd_order_make(nd_order *out, const uint64_t *rank, const uint32_t *same, uint32_t n,
                         nd_error *err) ND_MUST_CHECK;
-/* From the ranks in the store. */
-nd_status nd_order_load(nd_order *out, const nd_store *store, const uint32_t *same,
+/* From the ranks in the store.  Documents from `split` on, those of the other
+ * collection, come before all others. */
+nd_status nd_order_load(nd_order *out, const nd_store *store, const uint32_t *same, uint32_t split,
                         nd_error *err) ND_MUST_CHECK;
 void nd_order_clear(nd_order *o);
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "pipeline/lines.h"
+#include "pipeline/top.h"
 #include "pipeline/workdir.h"
 
 /* A private directory for what must be kept outside memory. */
@@ -27,9 +28,12 @@ static nd_status run(nd_job_run *j, const char *const *inputs, size_t n, const c
   ND_TRY(status);
   ND_TRY(nd_job_read(j, work, err));
   ND_TRY(nd_job_match(j, work, err));
+  if (j->options->top) ND_TRY(nd_top_pairs(j, (uint32_t)j->options->top, work, err));
   if (j->options->collapse) ND_TRY(nd_lines_pairs_collapsed(lines, j, err));
   else ND_TRY(nd_lines_pairs_all(lines, j, work, err));
-  j->summary->kept = j->store.documents;
+  j->summary->against_documents = j->store.documents - j->split;
+  j->summary->kept = j->split;
+  j->summary->documents -= j->summary->against_documents;
   j->summary->write_seconds = nd_job_lap(j);
   return nd_lines_flush(lines, true, err);
 }

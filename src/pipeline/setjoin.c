@@ -4,6 +4,8 @@
  * verifier, which compares bytes, follows as for every method. */
 #include "pipeline/setjoin.h"
 
+#include <time.h>
+
 #include "base/threads.h"
 #include "join/edit_join.h"
 #include "join/join.h"
@@ -22,10 +24,11 @@ typedef struct joiner {
   nd_found *found;
   const nd_text_source *source;
   uint32_t *document; /* record → document (a first) */
-  uint32_t n;
+  uint32_t n, split;
   part *parts;
   uint64_t parts_n;
   bool texts; /* edit distance: the texts themselves */
+  double began;
   nd_item out[1024];
 } joiner;
 
@@ -92,6 +95,12 @@ static nd_status gather(nd_buf *bytes, uint64_t **begin, joiner *j, size_t unit,
   return ND_OK;
 }
 
+static double seconds(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
 static nd_item candidate(const joiner *j, uint32_t x, uint32_t y) {
   const nd_order *order = &j->found->order;
   uint64_t p = nd_order_position(order, j->document[x]);
@@ -134,7 +143,8 @@ static nd_status join_sets(joiner *j, nd_error *err) {
                        .num = s->threshold.num,
                        .den = s->threshold.den,
                        .threads = s->threads,
-                       .memory = s->memory / 4};
+                       .memory = s->memory / 4,
+                       .split = j->split};
   nd_buf bytes = {0};
   uint64_t *begin = NULL;
   nd_sets sets = {0};
@@ -143,7 +153,21 @@ static nd_status join_sets(joiner *j, nd_error *err) {
     status = nd_sets_build(&sets, (const uint64_t *)(const void *)bytes.p, begin, j->n, err);
   nd_buf_clear(&bytes);
   nd_free(begin);
-  if (status == ND_OK) status = nd_join_run(&sets, &o, take_sets, j, NULL, err);
+  nd_join_stats stats = {0};
+  double prepared = seconds();
+  if (status == ND_OK) status = nd_join_run(&sets, &o, take_sets, j, &stats, err);
+  j->found->join = (nd_join_counts){.given = 1,
+                                    .records = stats.records,
+                                    .tokens = stats.tokens,
+                                    .index_entries = stats.index_entries,
+                                    .average = stats.average,
+                                    .after_size = stats.after_size,
+                                    .after_positional = stats.after_positional,
+                                    .after_suffix = stats.after_suffix,
+                                    .verified = stats.verified,
+                                    .results = stats.results,
+                                    .prepare_seconds = prepared - j->began,
+                                    .join_seconds = stats.seconds};
   nd_sets_clear(&sets);
   return status;
 }
@@ -154,28 +178,48 @@ static nd_status join_texts(joiner *j, nd_error *err) {
                        .tau = (uint32_t)s->threshold.num,
                        .q = s->shingle.kind == ND_SHINGLE_CHARS ? s->shingle.size : 0,
                        .threads = s->threads,
-                       .memory = s->memory / 4};
+                       .memory = s->memory / 4,
+                       .split = j->split};
   nd_buf bytes = {0};
   uint64_t *begin = NULL;
+  nd_edit_stats stats = {0};
   nd_status status = gather(&bytes, &begin, j, 1, err);
   if (status == ND_OK)
-    status = nd_edit_join((nd_edit_input){bytes.p, begin, j->n}, &o, take_edits, j, NULL, err);
+    status = nd_edit_join((nd_edit_input){bytes.p, begin, j->n}, &o, take_edits, j, &stats, err);
+  uint64_t average = stats.strings ? stats.points / stats.strings : 0;
+  j->found->join = (nd_join_counts){.given = 1,
+                                    .records = stats.strings,
+                                    .tokens = stats.points,
+                                    .index_entries = stats.index_entries,
+                                    .average = (double)average,
+                                    .after_size = stats.candidates,
+                                    .after_positional = stats.after_positional,
+                                    .after_suffix = stats.after_suffix,
+                                    .verified = stats.verified,
+                                    .results = stats.results,
+                                    .prepare_seconds = seconds() - j->began - stats.join,
+                                    .join_seconds = stats.join};
   nd_buf_clear(&bytes);
   nd_free(begin);
   return status;
 }
 
 static nd_status run(joiner *j, nd_error *err) {
+  j->began = seconds();
   uint64_t n = j->source->store->documents;
   const uint32_t *same = j->found->same;
   j->document = nd_malloc(n * sizeof *j->document);
   if (!j->document) return nd_fail_memory(err, n * sizeof *j->document);
-  for (uint32_t d = 0; d < n; d++)
+  for (uint32_t d = 0; d < n; d++) {
+    if (nd_source_has_other(j->source) && d == j->source->split) j->split = j->n;
     if (same[d] == d) j->document[j->n++] = d;
+  }
   j->parts_n = (j->n + JOB_DOCUMENTS - 1) / JOB_DOCUMENTS;
   j->parts = nd_calloc(j->parts_n, sizeof *j->parts);
   if (!j->parts) return nd_fail_memory(err, j->parts_n * sizeof *j->parts);
   ND_TRY(nd_threads_run(j->source->settings->threads, j->parts_n, read_part, j, err));
+  /* One of the collections has nothing to compare. */
+  if (nd_source_has_other(j->source) && (j->split == 0 || j->split == j->n)) return ND_OK;
   return j->texts ? join_texts(j, err) : join_sets(j, err);
 }
 

@@ -119,6 +119,8 @@ static nd_status resolve_threshold(nd_settings *s, const nd_options *o, nd_error
   if (whole && t.den != 1)
     return nd_fail(err, ND_ERR_USAGE, "--threshold is a whole number for --similarity %s",
                    o->similarity);
+  if (o->top && s->method != ND_METHOD_EXACT && !is_join(s->method))
+    return nd_fail(err, ND_ERR_USAGE, "--top needs an exact method, such as --method exact");
   s->every_pair = s->method == ND_METHOD_EXACT && !whole && (!o->threshold_given || t.num == 0);
   if (s->every_pair) s->threshold = (nd_decimal){0, 1};
   if (s->every_pair || s->similarity == ND_SIMILARITY_EDIT) return ND_OK;
@@ -152,7 +154,10 @@ nd_status nd_settings_resolve(nd_settings *out, const nd_options *o, nd_error *e
   s->verify = strcmp(o->verify, "none") == 0     ? ND_VERIFY_NONE
               : strcmp(o->verify, "sketch") == 0 ? ND_VERIFY_SKETCH
                                                  : ND_VERIFY_EXACT;
-  s->cluster = strcmp(o->cluster, "components") == 0 ? ND_CLUSTER_COMPONENTS : ND_CLUSTER_STAR;
+  bool chains = strcmp(o->cluster, "components") == 0;
+  s->cluster = chains ? ND_CLUSTER_COMPONENTS : ND_CLUSTER_STAR;
+  if (chains && o->against[0])
+    return nd_fail(err, ND_ERR_USAGE, "--against compares with the other collection only: use --cluster star");
   ND_TRY(resolve_keep(s, o, err));
   ND_TRY(resolve_shard(s, o, err));
   s->threads = o->threads ? (unsigned)o->threads : nd_threads_cores();

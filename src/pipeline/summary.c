@@ -28,6 +28,7 @@ static void put_counts(nd_json_out *out, const nd_summary *s) {
   nd_json_count(out, "kept", s->kept);
   nd_json_count(out, "dropped", s->dropped);
   nd_json_count(out, "rejected", s->rejected);
+  nd_json_count(out, "against_documents", s->against_documents);
   nd_json_count(out, "other_records", s->others);
   nd_json_count(out, "empty_documents", s->empty);
   nd_json_count(out, "tokens", s->tokens);

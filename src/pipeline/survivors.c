@@ -88,6 +88,8 @@ static void add_copies(nd_clusters *out, const chooser *c) {
     if (same[d] == ND_NO_DOCUMENT) continue;
     uint32_t best = c->order->best ? c->order->best[same[d]] : same[d];
     if (best == d) continue;
+    /* Against another collection only what is found there goes. */
+    if (nd_source_has_other(&c->job->source) && out->centre[best] == best) continue;
     out->centre[d] = out->centre[best];
     out->value[d] = out->centre[best] == best ? whole : out->value[best];
   }

@@ -18,7 +18,12 @@ typedef struct nd_text_source {
   const nd_feed *feed;
   const nd_settings *settings;
   const nd_hooks *hooks; /* may be NULL */
+  uint32_t split;        /* --against: the other collection's first document; else their number */
 } nd_text_source;
+
+static inline bool nd_source_has_other(const nd_text_source *s) {
+  return s->settings->options->against[0] != '\0';
+}
 
 /* ND_ERR_CANCELLED when the hooks (NULL: none) ask to stop. */
 nd_status nd_hooks_check(const nd_hooks *hooks, nd_error *err) ND_MUST_CHECK;

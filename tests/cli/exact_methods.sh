@@ -43,3 +43,12 @@ neardup pairs --method join --similarity overlap --threshold 0.5 four.lines
 neardup pairs --method join --threshold 0 four.lines
 neardup dedup --method exact --threshold 0 four.lines -o out
 neardup dedup --format lines --method exact four.lines -o out 2>/dev/null && cat out/kept/four.lines
+echo "== the best neighbour of each"
+neardup pairs --format lines --shingle words:1 --method exact --top 1 four.lines 2>/dev/null
+neardup pairs --format lines --shingle words:1 --method join --threshold 0.5 --top 1 four.lines 2>/dev/null
+neardup pairs --top 1 four.lines
+echo "== counts"
+for method in allpairs ppjoin ppjoin+; do
+  neardup pairs --format lines --shingle words:1 --method $method --threshold 0.5 --stats four.lines \
+    2>&1 >/dev/null | grep -E '^(records|tokens|verified|results|average-length)'
+done

@@ -206,12 +206,13 @@ class Lab:
 
 
 def begun_logs(work):
-    """Logs with a block in them; reserved space is zero."""
+    """Logs with a whole block in them: magic, checksum, bytes after the header."""
     logs = []
     for path in Path(work).glob("blocks-*"):
         try:
             with open(path, "rb") as log:
-                if log.read(8).strip(b"\0"):
+                head = log.read(24)
+                if len(head) == 24 and log.seek(0, 2) > int.from_bytes(head[16:], "little") + 120:
                     logs.append(path)
         except FileNotFoundError:
             pass

@@ -199,7 +199,7 @@ static void pairs_of_one_band(void **state) {
         ok(nd_sorter_new(&pairs, 0, dir, true, &err));
         nd_bucket_stats stats = {0}, want = {0};
         list l = {0};
-        ok(nd_buckets_pairs(pairs, &stats, g, caps[c], NULL, &err));
+        ok(nd_buckets_pairs(pairs, &stats, g, caps[c], 0, NULL, &err));
         pair_naively(&l, &want, items, n, caps[c]);
         assert_memory_equal(&stats, &want, sizeof stats);
         expect_pairs(pairs, &l);
@@ -222,7 +222,7 @@ static void the_cap_is_inclusive(void **state) {
     nd_sorter *pairs = NULL;
     ok(nd_sorter_new(&pairs, 0, dir, true, &err));
     nd_bucket_stats stats = {0};
-    ok(nd_buckets_pairs(pairs, &stats, g, 5, NULL, &err));
+    ok(nd_buckets_pairs(pairs, &stats, g, 5, 0, NULL, &err));
     assert_int_equal(stats.edges, n == 4 ? 6 : n == 5 ? 10 : 5);
     assert_int_equal(stats.hot, n == 6);
     assert_int_equal(stats.hot_documents, n == 6 ? 6 : 0);
@@ -251,7 +251,7 @@ static nd_status do_band(void *context, unsigned member, uint64_t job, nd_error 
     status = nd_grouper_add(g, b->items[job][i].key, b->items[job][i].value, e);
   if (status == ND_OK) status = nd_grouper_finish(g, e);
   if (status == ND_OK)
-    status = nd_buckets_pairs(b->pairs, &b->stats[member], g, b->cap, b->last_centre, e);
+    status = nd_buckets_pairs(b->pairs, &b->stats[member], g, b->cap, 0, b->last_centre, e);
   nd_grouper_free(g);
   return status;
 }
@@ -297,7 +297,7 @@ static nd_status live(const nd_item *items, size_t n, uint64_t memory, nd_error 
     status = nd_grouper_add(g, items[i].key, items[i].value, e);
   if (status == ND_OK) status = nd_grouper_finish(g, e);
   if (status == ND_OK) status = nd_sorter_new(&pairs, 0, dir, true, e);
-  if (status == ND_OK) status = nd_buckets_pairs(pairs, &stats, g, 10, NULL, e);
+  if (status == ND_OK) status = nd_buckets_pairs(pairs, &stats, g, 10, 0, NULL, e);
   nd_grouper_free(g);
   nd_sorter_free(pairs);
   return status;
