@@ -65,10 +65,10 @@ typedef struct nd_options {
   char against[1024]; /* "": the input itself */
   uint64_t top;       /* 0: all pairs */
   int stats;
-  uint64_t threads;      /* 0: all cores */
-  uint64_t memory;       /* bytes; 0: half of RAM */
-  char tmp[1024];        /* "": beside the output */
-  char shard[32];        /* "": all of the work */
+  uint64_t threads; /* 0: all cores */
+  uint64_t memory;  /* bytes; 0: half of RAM */
+  char tmp[1024];   /* "": beside the output */
+  char shard[32];   /* "": all of the work */
   char resume[16];
   uint64_t max_document; /* bytes */
   uint64_t bucket_cap;
@@ -87,14 +87,14 @@ typedef enum nd_option_type {
 } nd_option_type;
 
 enum { /* commands that take an option */
-  ND_FOR_DEDUP = 1,
-  ND_FOR_PAIRS = 2,
-  ND_FOR_CLUSTER = 4,
-  ND_FOR_INSPECT = 8
+       ND_FOR_DEDUP = 1,
+       ND_FOR_PAIRS = 2,
+       ND_FOR_CLUSTER = 4,
+       ND_FOR_INSPECT = 8
 };
 
 typedef struct nd_option_info {
-  const char *name;     /* without the dashes */
+  const char *name; /* without the dashes */
   nd_option_type type;
   size_t offset;        /* in nd_options */
   size_t size;          /* of the field */

@@ -33,7 +33,7 @@ typedef struct nd_sink {
 typedef struct nd_join_counts {
   int given; /* the method was a join */
   uint64_t records, tokens, index_entries;
-  double average; /* tokens per record */
+  double average;                                      /* tokens per record */
   uint64_t after_size, after_positional, after_suffix; /* candidates that pass each filter */
   uint64_t verified, results;
   double prepare_seconds, join_seconds;
@@ -46,10 +46,10 @@ typedef struct nd_summary {
   uint64_t documents; /* = kept + dropped + rejected */
   uint64_t kept, dropped, rejected;
   uint64_t against_documents; /* of the other collection; not among `documents` */
-  uint64_t others;    /* records that are no documents (blank lines, warcinfo, images …) */
-  uint64_t empty;     /* documents without a token: kept, match nothing */
+  uint64_t others; /* records that are no documents (blank lines, warcinfo, images …) */
+  uint64_t empty;  /* documents without a token: kept, match nothing */
   uint64_t tokens;
-  uint64_t copies;    /* dropped or listed as exact copies */
+  uint64_t copies; /* dropped or listed as exact copies */
   uint64_t repeated_ids;
   char repeated_id[200]; /* an example */
   uint64_t buckets, hot_buckets, hot_documents, largest_bucket;
@@ -78,8 +78,8 @@ ND_API nd_status nd_dedup(nd_summary *out, const char *const *inputs, size_t n,
                           nd_error *err) ND_MUST_CHECK;
 
 /* Near-duplicate pairs, a line each: id_a TAB id_b TAB similarity. */
-ND_API nd_status nd_pairs(nd_summary *out, const char *const *inputs, size_t n,
-                          const nd_sink *sink, const nd_options *options, const nd_hooks *hooks,
+ND_API nd_status nd_pairs(nd_summary *out, const char *const *inputs, size_t n, const nd_sink *sink,
+                          const nd_options *options, const nd_hooks *hooks,
                           nd_error *err) ND_MUST_CHECK;
 
 /* A file of pairs ("-": standard input) → clusters, a line per document: id

@@ -48,8 +48,7 @@ typedef struct nd_str {
 #define nd_fail(err, status, ...) \
   nd_status_after((status), nd_error_write((err), (status), __VA_ARGS__))
 
-ND_API int nd_error_write(nd_error *err, nd_status status, const char *format, ...)
-    ND_PRINTF(3, 4);
+ND_API int nd_error_write(nd_error *err, nd_status status, const char *format, ...) ND_PRINTF(3, 4);
 
 static inline nd_status nd_status_after(nd_status status, int written) {
   (void)written;

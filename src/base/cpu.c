@@ -36,4 +36,6 @@ nd_cpu_level nd_cpu(void) {
   return (nd_cpu_level)level;
 }
 
-const char *nd_cpu_name(nd_cpu_level level) { return names[level]; }
+const char *nd_cpu_name(nd_cpu_level level) {
+  return names[level];
+}

@@ -78,7 +78,7 @@ int nd_io_error_write(nd_error *err, const char *verb, const char *name, int err
   }
   char buf[256];
   return nd_error_write(err, ND_ERR_IO, "cannot %s %s: %s%s", verb, name,
-                 describe(buf, sizeof buf, error_number), advice);
+                        describe(buf, sizeof buf, error_number), advice);
 }
 
 /* ---- single calls ---- */

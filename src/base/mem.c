@@ -20,9 +20,13 @@ void nd_mem_fail_at(uint64_t nth) {
   atomic_store(&fail_at, nth);
 }
 
-uint64_t nd_mem_count(void) { return atomic_load(&allocations); }
+uint64_t nd_mem_count(void) {
+  return atomic_load(&allocations);
+}
 
-void *nd_malloc(size_t bytes) { return refused() ? NULL : malloc(bytes ? bytes : 1); }
+void *nd_malloc(size_t bytes) {
+  return refused() ? NULL : malloc(bytes ? bytes : 1);
+}
 
 void *nd_calloc(size_t count, size_t bytes) {
   return refused() ? NULL : calloc(count ? count : 1, bytes ? bytes : 1);
@@ -32,7 +36,9 @@ void *nd_realloc(void *p, size_t bytes) {
   return refused() ? NULL : realloc(p, bytes ? bytes : 1);
 }
 
-void nd_free(void *p) { free(p); }
+void nd_free(void *p) {
+  free(p);
+}
 
 nd_status nd_buf_reserve(nd_buf *b, size_t more, nd_error *err) {
   if (more <= b->cap - b->n && b->p) return ND_OK;

@@ -39,25 +39,29 @@ nd_status nd_buf_printf(nd_buf *b, nd_error *err, const char *format, ...)
     ND_PRINTF(3, 4) ND_MUST_CHECK;
 void nd_buf_clear(nd_buf *b); /* frees; the buffer is empty and usable */
 
-static inline nd_str nd_buf_str(const nd_buf *b) { return (nd_str){b->p, b->n}; }
-static inline nd_str nd_str_of(const char *s) { return (nd_str){s, strlen(s)}; }
+static inline nd_str nd_buf_str(const nd_buf *b) {
+  return (nd_str){b->p, b->n};
+}
+static inline nd_str nd_str_of(const char *s) {
+  return (nd_str){s, strlen(s)};
+}
 static inline bool nd_str_eq(nd_str a, nd_str b) {
   return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
 }
 
 /* Grows the array `*p` of `size`-byte elements to hold at least `want`; doubles. */
-nd_status nd_array_grow(void *p, size_t *cap, size_t want, size_t size, nd_error *err)
-    ND_MUST_CHECK;
+nd_status nd_array_grow(void *p, size_t *cap, size_t want, size_t size,
+                        nd_error *err) ND_MUST_CHECK;
 
-#define ND_TRY(expr)                      \
-  do {                                    \
-    nd_status try_status_ = (expr);       \
+#define ND_TRY(expr)                              \
+  do {                                            \
+    nd_status try_status_ = (expr);               \
     if (try_status_ != ND_OK) return try_status_; \
   } while (0)
 
-#define ND_TRY_GOTO(expr, label)  \
-  do {                            \
-    status = (expr);              \
+#define ND_TRY_GOTO(expr, label)     \
+  do {                               \
+    status = (expr);                 \
     if (status != ND_OK) goto label; \
   } while (0)
 

@@ -18,6 +18,8 @@ ND_INLINE uint64_t nd_rng_below(nd_rng *r, uint64_t n) {
   return (uint64_t)(((unsigned __int128)nd_rng_next(r) * n) >> 64);
 }
 
-ND_INLINE double nd_rng_unit(nd_rng *r) { return (double)(nd_rng_next(r) >> 11) * 0x1p-53; }
+ND_INLINE double nd_rng_unit(nd_rng *r) {
+  return (double)(nd_rng_next(r) >> 11) * 0x1p-53;
+}
 
 #endif

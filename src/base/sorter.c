@@ -68,8 +68,12 @@ void nd_sorter_free(nd_sorter *s) {
   nd_free(s);
 }
 
-void nd_sorter_by_value(nd_sorter *s) { s->by_value = true; }
-void nd_sorter_sum(nd_sorter *s) { s->sum = true; }
+void nd_sorter_by_value(nd_sorter *s) {
+  s->by_value = true;
+}
+void nd_sorter_sum(nd_sorter *s) {
+  s->sum = true;
+}
 
 /* What one item of two with equal keys is worth. */
 static uint64_t united(const nd_sorter *s, uint64_t x, uint64_t y) {
@@ -112,8 +116,10 @@ static nd_status sort_buffer(nd_sorter *s, nd_error *err) {
   size_t kept = 1;
   for (size_t i = 1; i < s->n; i++) {
     nd_item *last = &s->items[kept - 1];
-    if (s->items[i].key != last->key) s->items[kept++] = s->items[i];
-    else last->value = united(s, last->value, s->items[i].value);
+    if (s->items[i].key != last->key)
+      s->items[kept++] = s->items[i];
+    else
+      last->value = united(s, last->value, s->items[i].value);
   }
   s->n = kept;
   return ND_OK;
@@ -271,4 +277,6 @@ nd_status nd_sorter_next(size_t *got, nd_item *out, size_t room, nd_sorter *s, n
   return ND_OK;
 }
 
-uint64_t nd_sorter_spilled(const nd_sorter *s) { return s->written * sizeof(nd_item); }
+uint64_t nd_sorter_spilled(const nd_sorter *s) {
+  return s->written * sizeof(nd_item);
+}

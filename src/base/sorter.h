@@ -38,8 +38,8 @@ nd_status nd_sorter_add(nd_sorter *s, const nd_item *items, size_t n, nd_error *
 nd_status nd_sorter_finish(nd_sorter *s, nd_error *err) ND_MUST_CHECK;
 
 /* Up to `room` next items in key order; *got = 0 at the end. */
-nd_status nd_sorter_next(size_t *got, nd_item *out, size_t room, nd_sorter *s, nd_error *err)
-    ND_MUST_CHECK;
+nd_status nd_sorter_next(size_t *got, nd_item *out, size_t room, nd_sorter *s,
+                         nd_error *err) ND_MUST_CHECK;
 
 /* Back to the first item. */
 nd_status nd_sorter_rewind(nd_sorter *s, nd_error *err) ND_MUST_CHECK;

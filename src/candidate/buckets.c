@@ -154,7 +154,8 @@ static nd_status end_bucket(giver *g, nd_error *err) {
     return ND_OK;
   }
   for (uint64_t i = 0; i < n; i++) {
-    for (uint64_t j = i + 1; j < n; j++) ND_TRY(give(g, g->member[i], g->member[j], ND_PAIR_FULL, err));
+    for (uint64_t j = i + 1; j < n; j++)
+      ND_TRY(give(g, g->member[i], g->member[j], ND_PAIR_FULL, err));
   }
   return ND_OK;
 }
@@ -179,7 +180,8 @@ static nd_status give_all(giver *g, nd_item *in, nd_grouper *from, nd_error *err
 
 nd_status nd_buckets_pairs(nd_sorter *pairs, nd_bucket_stats *stats, nd_grouper *from, uint64_t cap,
                            uint64_t split, _Atomic uint32_t *last_centre, nd_error *err) {
-  giver g = {.pairs = pairs, .stats = stats, .last_centre = last_centre, .cap = cap, .split = split};
+  giver g = {
+      .pairs = pairs, .stats = stats, .last_centre = last_centre, .cap = cap, .split = split};
   g.member = nd_malloc(cap * sizeof *g.member);
   g.out = nd_malloc(BATCH * sizeof *g.out);
   nd_item *in = nd_malloc(BATCH * sizeof *in);

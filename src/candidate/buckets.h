@@ -18,8 +18,8 @@ void nd_grouper_free(nd_grouper *g);
 void nd_grouper_by_value(nd_grouper *g);
 nd_status nd_grouper_add(nd_grouper *g, uint64_t key, uint64_t value, nd_error *err) ND_MUST_CHECK;
 nd_status nd_grouper_finish(nd_grouper *g, nd_error *err) ND_MUST_CHECK;
-nd_status nd_grouper_next(size_t *got, nd_item *out, size_t room, nd_grouper *g, nd_error *err)
-    ND_MUST_CHECK;
+nd_status nd_grouper_next(size_t *got, nd_item *out, size_t room, nd_grouper *g,
+                          nd_error *err) ND_MUST_CHECK;
 
 enum { ND_PAIR_FULL = 0, ND_PAIR_STAR = 1 };
 

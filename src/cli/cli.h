@@ -9,10 +9,10 @@ enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_REJECTED = 3, EXIT_I
 
 typedef struct cli_command {
   const char *name;
-  unsigned bit;         /* ND_FOR_… */
-  const char *usage;    /* after the name */
-  const char *summary;  /* one line */
-  const char *text;     /* a paragraph */
+  unsigned bit;        /* ND_FOR_… */
+  const char *usage;   /* after the name */
+  const char *summary; /* one line */
+  const char *text;    /* a paragraph */
   const char *examples;
   int (*run)(const struct cli_command *self, int argc, char **argv);
 } cli_command;

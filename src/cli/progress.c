@@ -109,9 +109,9 @@ void cli_progress_start(cli_progress *p, const nd_options *options, nd_hooks *ho
   memset(p, 0, sizeof *p);
   const char *term = getenv("TERM");
   int able = isatty(STDERR_FILENO) && !(term && strcmp(term, "dumb") == 0);
-  p->how = strcmp(options->progress, "json") == 0             ? CLI_PROGRESS_JSON
+  p->how = strcmp(options->progress, "json") == 0           ? CLI_PROGRESS_JSON
            : strcmp(options->progress, "auto") == 0 && able ? CLI_PROGRESS_BAR
-                                                              : CLI_PROGRESS_NONE;
+                                                            : CLI_PROGRESS_NONE;
   *hooks = (nd_hooks){p, p->how == CLI_PROGRESS_NONE ? NULL : show, is_cancelled};
   struct sigaction action = {.sa_handler = on_signal};
   sigaction(SIGINT, &action, NULL);
@@ -139,7 +139,9 @@ static nd_status write_stdout(void *context, const char *bytes, size_t n, nd_err
   return ND_OK;
 }
 
-nd_sink cli_stdout(void) { return (nd_sink){NULL, write_stdout}; }
+nd_sink cli_stdout(void) {
+  return (nd_sink){NULL, write_stdout};
+}
 
 int cli_exit(nd_status status, const nd_error *err, const nd_summary *summary) {
   if (stdout_gone) { /* the reader left: end as programs in a pipe do */

@@ -69,8 +69,10 @@ static void take_union(nd_clusters *c, uint32_t a, uint32_t b, uint64_t value) {
 }
 
 static void take_value(nd_clusters *c, uint32_t a, uint32_t b, uint64_t value) {
-  if (c->centre[b] == a) c->value[b] = value;
-  else if (c->centre[a] == b) c->value[a] = value;
+  if (c->centre[b] == a)
+    c->value[b] = value;
+  else if (c->centre[a] == b)
+    c->value[a] = value;
 }
 
 nd_status nd_clusters_components(nd_clusters *c, nd_sorter *pairs, const uint32_t *document,

@@ -17,8 +17,8 @@
 
 typedef struct nd_clusters {
   uint32_t n;
-  uint32_t *centre;   /* per document: the one kept in its place; itself when kept */
-  uint64_t *value;    /* per document: the pair's value with the centre; 0: no such pair was seen */
+  uint32_t *centre; /* per document: the one kept in its place; itself when kept */
+  uint64_t *value;  /* per document: the pair's value with the centre; 0: no such pair was seen */
 } nd_clusters;
 
 nd_status nd_clusters_init(nd_clusters *c, uint32_t n, nd_error *err) ND_MUST_CHECK;

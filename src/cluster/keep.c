@@ -76,7 +76,8 @@ bool nd_keep_parse_time(int64_t *out, nd_str text) {
   int rest[5] = {1, 1, 0, 0, 0}; /* month, day, hour, minute, second */
   for (int i = 0; i < 5; i++) {
     nd_str before = s;
-    if (i < 3) take_separators(&s);
+    if (i < 3)
+      take_separators(&s);
     else if (s.n && *s.p == ':') {
       s.p++;
       s.n--;

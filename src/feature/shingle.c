@@ -20,9 +20,8 @@ nd_status nd_shingle_parse(nd_shingle_spec *out, const char *text, nd_error *err
   static const struct {
     const char *name;
     nd_shingle_kind kind;
-  } kinds[] = {{"words:", ND_SHINGLE_WORDS},
-               {"chars:", ND_SHINGLE_CHARS},
-               {"aligned:", ND_SHINGLE_ALIGNED}};
+  } kinds[] = {
+      {"words:", ND_SHINGLE_WORDS}, {"chars:", ND_SHINGLE_CHARS}, {"aligned:", ND_SHINGLE_ALIGNED}};
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
     size_t n = strlen(kinds[i].name);
     if (strncmp(text, kinds[i].name, n) != 0) continue;
@@ -106,8 +105,8 @@ ND_INLINE uint64_t hash_point(const char *text, const uint32_t *point, size_t i,
 }
 
 static nd_status make_points(nd_shingles *s, nd_str text, const uint32_t *token_end,
-                             size_t token_count, nd_shingle_spec spec, nd_hash_key key,
-                             bool places, nd_error *err) {
+                             size_t token_count, nd_shingle_spec spec, nd_hash_key key, bool places,
+                             nd_error *err) {
   ND_TRY(nd_array_grow(&s->point, &s->point_cap, text.n + 1, sizeof *s->point, err));
   const uint32_t *point = s->point;
   size_t n = find_points(s->point, text);

@@ -30,13 +30,13 @@ typedef enum nd_kind {
 /* Views are borrowed from the raw record or the decoder until its next use. */
 typedef struct nd_document {
   nd_kind kind;
-  nd_str id;      /* empty: the record has none */
-  nd_str url;     /* empty: unknown */
-  nd_str time;    /* as written in the record, empty: unknown */
-  nd_str field;   /* value of keep_field as written, empty: absent */
-  nd_str body;    /* the bytes that hold the text */
-  nd_str charset; /* declared outside the body (HTTP header); empty: none.
-                     "utf-8" with kind TEXT for JSON, which is always UTF-8 */
+  nd_str id;       /* empty: the record has none */
+  nd_str url;      /* empty: unknown */
+  nd_str time;     /* as written in the record, empty: unknown */
+  nd_str field;    /* value of keep_field as written, empty: absent */
+  nd_str body;     /* the bytes that hold the text */
+  nd_str charset;  /* declared outside the body (HTTP header); empty: none.
+                      "utf-8" with kind TEXT for JSON, which is always UTF-8 */
   const char *why; /* static text for ND_KIND_OTHER */
 } nd_document;
 
@@ -90,7 +90,7 @@ extern const nd_format nd_format_warc;
 extern const nd_format nd_format_arc;
 extern const nd_format nd_format_trec;
 
-extern const nd_format *const nd_formats[]; /* ends with NULL */
+extern const nd_format *const nd_formats[];        /* ends with NULL */
 const nd_format *nd_format_find(const char *name); /* NULL: unknown */
 /* The surest format for these first bytes; text when none is. */
 const nd_format *nd_format_sniff(nd_str head);

@@ -25,7 +25,7 @@ typedef struct nd_walk_problem {
 typedef struct nd_walk {
   nd_input_file *files;
   size_t n, cap;
-  size_t inputs; /* the first so many; the rest is what they are held against */
+  size_t inputs;             /* the first so many; the rest is what they are held against */
   nd_walk_problem *problems; /* entries that cannot be read */
   size_t problem_n, problem_cap;
   char **strings;

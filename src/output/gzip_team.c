@@ -5,7 +5,14 @@
 
 #include "base/threads.h"
 
-enum { CHUNK = 1 << 18, LARGE_MEMBER = 4 << 20, BLOCK = 1 << 16, LEVEL = 1, MEMORY_LEVEL = 8, PER_THREAD = 2 };
+enum {
+  CHUNK = 1 << 18,
+  LARGE_MEMBER = 4 << 20,
+  BLOCK = 1 << 16,
+  LEVEL = 1,
+  MEMORY_LEVEL = 8,
+  PER_THREAD = 2
+};
 enum { GZIP_WINDOW = 15 + 16 /* zlib's way to ask for a gzip wrapper */, OS_UNKNOWN = 255 };
 
 typedef struct chunk {
@@ -49,7 +56,9 @@ void nd_gzip_team_free(nd_gzip_team *t) {
   nd_free(t);
 }
 
-void nd_gzip_team_threads(nd_gzip_team *t, unsigned threads) { t->threads = threads; }
+void nd_gzip_team_threads(nd_gzip_team *t, unsigned threads) {
+  t->threads = threads;
+}
 
 static void *zlib_alloc(void *opaque, unsigned items, unsigned size) {
   (void)opaque;
@@ -68,8 +77,7 @@ static nd_status open_z(z_stream *z, nd_error *err) {
 }
 
 /* Appends one member: `n` bytes at `bytes`, n < 1 GiB. */
-static nd_status pack_member(nd_buf *out, z_stream *z, const char *bytes, size_t n,
-                             nd_error *err) {
+static nd_status pack_member(nd_buf *out, z_stream *z, const char *bytes, size_t n, nd_error *err) {
   gz_header head = {.os = OS_UNKNOWN};
   if (deflateReset(z) != Z_OK || deflateSetHeader(z, &head) != Z_OK)
     return nd_fail(err, ND_ERR_IO, "the gzip packer failed");
@@ -175,8 +183,7 @@ nd_status nd_gzip_team_put(nd_gzip_team *t, const char *bytes, size_t n, nd_erro
       if (!t->records && part > CHUNK - c->bytes.n) part = CHUNK - c->bytes.n;
       ND_TRY(nd_buf_append(&c->bytes, bytes, part, err));
       size_t begin = c->end_n ? c->ends[c->end_n - 1] : 0;
-      if (t->records && c->bytes.n - begin > LARGE_MEMBER)
-        ND_TRY(begin_large(t, c, begin, err));
+      if (t->records && c->bytes.n - begin > LARGE_MEMBER) ND_TRY(begin_large(t, c, begin, err));
     }
     bytes += part;
     n -= part;

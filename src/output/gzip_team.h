@@ -17,8 +17,8 @@ nd_status nd_gzip_team_new(nd_gzip_team **out, nd_writer *to, bool records,
                            nd_error *err) ND_MUST_CHECK;
 void nd_gzip_team_free(nd_gzip_team *t);
 void nd_gzip_team_threads(nd_gzip_team *t, unsigned threads); /* 1 at first; before any put */
-nd_status nd_gzip_team_put(nd_gzip_team *t, const char *bytes, size_t n, nd_error *err)
-    ND_MUST_CHECK;
+nd_status nd_gzip_team_put(nd_gzip_team *t, const char *bytes, size_t n,
+                           nd_error *err) ND_MUST_CHECK;
 nd_status nd_gzip_team_member_end(nd_gzip_team *t, nd_error *err) ND_MUST_CHECK;
 /* Packs and writes everything; a file without bytes gets one empty member. */
 nd_status nd_gzip_team_finish(nd_gzip_team *t, nd_error *err) ND_MUST_CHECK;

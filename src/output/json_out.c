@@ -22,7 +22,10 @@ static void put_string(nd_json_out *j, nd_str s) {
     } else if (c < 0x80) {
       put(j, s.p + i, 1);
     } else {
-      size_t n = c >= 0xf0 && c < 0xf5 ? 4 : c >= 0xe0 && c < 0xf0 ? 3 : c >= 0xc2 && c < 0xe0 ? 2 : 0;
+      size_t n = c >= 0xf0 && c < 0xf5   ? 4
+                 : c >= 0xe0 && c < 0xf0 ? 3
+                 : c >= 0xc2 && c < 0xe0 ? 2
+                                         : 0;
       size_t good = 1;
       while (good < n && i + good < s.n && ((unsigned char)s.p[i + good] & 0xc0) == 0x80) good++;
       if (n && good == n) {

@@ -2,8 +2,12 @@
 #include "base/cpu.h"
 #include "neardup/run.h"
 
-const char *nd_version(void) { return ND_VERSION; }
-const char *nd_cpu_level_name(void) { return nd_cpu_name(nd_cpu()); }
+const char *nd_version(void) {
+  return ND_VERSION;
+}
+const char *nd_cpu_level_name(void) {
+  return nd_cpu_name(nd_cpu());
+}
 
 const char *nd_compiler(void) {
 #if defined(__clang__)

@@ -52,7 +52,8 @@ nd_status nd_block_reserve(nd_block *b, nd_error *err) {
   ND_TRY(grow(&b->bands, &b->cap, to, 8 * (size_t)h->bands, err));
   ND_TRY(grow(&b->sketch, &b->cap, to, 8 * (size_t)h->sketch_words, err));
   uint64_t **wide[] = {&b->rank, &b->id_hash, &b->offset, &b->length};
-  for (size_t i = 0; i < sizeof wide / sizeof *wide; i++) ND_TRY(grow(wide[i], &b->cap, to, 8, err));
+  for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
+    ND_TRY(grow(wide[i], &b->cap, to, 8, err));
   uint32_t **narrow[] = {&b->file, &b->line, &b->shingles, &b->text_end, &b->id_end};
   for (size_t i = 0; i < sizeof narrow / sizeof *narrow; i++)
     ND_TRY(grow(narrow[i], &b->cap, to, 4, err));
@@ -85,9 +86,9 @@ nd_status nd_block_finish(nd_block *b, nd_error *err) {
   ND_TRY(nd_buf_reserve(&b->image, padded, err));
   char *p = b->image.p;
   size_t n = h->docs;
-  const void *columns_in[ND_COLUMNS] = {b->digest, NULL,    b->sketch,   b->rank,     b->id_hash,
-                                        b->offset, b->length, b->file,   b->line,     b->shingles,
-                                        b->text_end, b->id_end};
+  const void *columns_in[ND_COLUMNS] = {b->digest,  NULL,        b->sketch,   b->rank,
+                                        b->id_hash, b->offset,   b->length,   b->file,
+                                        b->line,    b->shingles, b->text_end, b->id_end};
   for (int c = 0; c < ND_COLUMNS; c++) {
     size_t size = cell(h, c) * n;
     char *to = p + nd_block_column(h, (nd_column)c);
@@ -132,7 +133,8 @@ bool nd_block_valid(nd_str bytes) {
   memcpy(&h, bytes.p, sizeof h);
   if (h.magic != block_magic || h.payload > bytes.n - sizeof h) return false;
   uint64_t need = nd_block_column(&h, ND_COLUMNS);
-  if (h.id_bytes > bytes.n || h.text_bytes > bytes.n || h.reject_bytes > bytes.n || h.starts > bytes.n)
+  if (h.id_bytes > bytes.n || h.text_bytes > bytes.n || h.reject_bytes > bytes.n ||
+      h.starts > bytes.n)
     return false;
   need += h.id_bytes + h.text_bytes + h.reject_bytes + 8 * h.starts;
   if (need > sizeof h + h.payload) return false;

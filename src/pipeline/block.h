@@ -41,7 +41,7 @@ typedef struct nd_block_header {
   uint32_t raw;            /* 1: no texts here; they are read again from the input */
   uint64_t lines;          /* lines of a range task */
   uint64_t id_bytes, text_bytes, reject_bytes;
-  uint64_t starts; /* how many */
+  uint64_t starts;    /* how many */
   uint64_t raw_bytes; /* input bytes seen (decompressed) */
   uint64_t others;    /* records that are no documents */
   uint64_t empties;   /* documents without a token */

@@ -14,8 +14,8 @@
 enum { PEEK = 1 << 16, LONGEST_LINE = 1 << 26 };
 
 typedef struct id_map {
-  nd_buf text;    /* all ids */
-  uint64_t *end;  /* per document */
+  nd_buf text;   /* all ids */
+  uint64_t *end; /* per document */
   size_t n, cap;
   uint32_t *slot; /* document + 1 */
   size_t slots;
@@ -88,7 +88,8 @@ static bool parse_similarity(uint64_t *out, nd_str s) {
 
 static nd_status bad_line(const lister *l, const char *why, nd_error *err) {
   return nd_fail(err, ND_ERR_DATA,
-                 "%s:%" PRIu64 " %s; a line is id TAB id TAB similarity, as `neardup pairs` writes it",
+                 "%s:%" PRIu64
+                 " %s; a line is id TAB id TAB similarity, as `neardup pairs` writes it",
                  l->name, l->line, why);
 }
 
@@ -107,7 +108,8 @@ static nd_status take_line(lister *l, nd_str line, nd_error *err) {
     b.n = (size_t)(second - b.p);
     const char *third = memchr(rest.p, '\t', rest.n);
     if (third) rest.n = (size_t)(third - rest.p);
-    if (!parse_similarity(&value, rest)) return bad_line(l, "has no number in its third field", err);
+    if (!parse_similarity(&value, rest))
+      return bad_line(l, "has no number in its third field", err);
   }
   if (a.n == 0 || b.n == 0) return bad_line(l, "has an empty id", err);
   uint32_t x, y;
@@ -211,7 +213,8 @@ nd_status nd_cluster(nd_summary *out, const char *pairs, const nd_sink *sink,
   clock_gettime(CLOCK_MONOTONIC, &began);
   nd_status status = run(&l, pairs, &lines, out, err);
   clock_gettime(CLOCK_MONOTONIC, &ended);
-  out->seconds = (double)(ended.tv_sec - began.tv_sec) + (double)(ended.tv_nsec - began.tv_nsec) * 1e-9;
+  out->seconds =
+      (double)(ended.tv_sec - began.tv_sec) + (double)(ended.tv_nsec - began.tv_nsec) * 1e-9;
   nd_buf_clear(&lines.text);
   nd_buf_clear(&l.ids.text);
   nd_free(l.ids.end);

@@ -30,13 +30,13 @@ typedef struct checker {
     struct {
       nd_prepared document;
       uint32_t number;
-    } *prepared; /* by number modulo PREPARED */
+    } * prepared;            /* by number modulo PREPARED */
     size_t bytes, hand_over; /* of them all; the next one to give up */
-    uint64_t *sketch; /* two of them */
+    uint64_t *sketch;        /* two of them */
     bool have_left;
     uint32_t left_document;
-  } *hands; /* one per thread */
-  bool all; /* no threshold */
+  } * hands;             /* one per thread */
+  bool all;              /* no threshold */
   size_t prepared_bytes; /* of one thread */
   const nd_order *order;
   uint32_t *claimed; /* per position: by which other one; UINT32_MAX: nobody */
@@ -69,8 +69,7 @@ static nd_status make_hands(checker *c, nd_verify verify, nd_error *err) {
     ND_TRY(nd_comparer_new(&c->hands[i].comparer, s->shingle, s->options->seed, err));
     ND_TRY(nd_texts_new(&c->hands[i].texts, c->source, err));
     c->hands[i].prepared = nd_calloc(PREPARED, sizeof *c->hands[i].prepared);
-    if (!c->hands[i].prepared)
-      return nd_fail_memory(err, PREPARED * sizeof *c->hands[i].prepared);
+    if (!c->hands[i].prepared) return nd_fail_memory(err, PREPARED * sizeof *c->hands[i].prepared);
     for (size_t k = 0; k < PREPARED; k++) c->hands[i].prepared[k].number = UINT32_MAX;
     if (verify == ND_VERIFY_EXACT) continue;
     c->hands[i].sketch = nd_malloc(2 * s->permutations * sizeof(uint64_t));
@@ -160,8 +159,10 @@ static nd_status compare(uint64_t *value, struct hand *h, const checker *c, uint
     return ND_OK;
   }
   nd_overlap o;
-  if (h->sketch) ND_TRY(compare_sketches(&o, h, c, a, b, err));
-  else ND_TRY(compare_texts(&o, h, c, a, b, err));
+  if (h->sketch)
+    ND_TRY(compare_sketches(&o, h, c, a, b, err));
+  else
+    ND_TRY(compare_texts(&o, h, c, a, b, err));
   bool similar = c->all || nd_similarity_reaches(s->similarity, o, s->threshold);
   *value = similar ? nd_similarity_pack(s->similarity, o) : not_similar;
   return ND_OK;
@@ -214,8 +215,10 @@ static nd_status confirm_round(bool *more, nd_confirmed *out, checker *c, const 
     uint32_t a = (uint32_t)(c->items[i].key >> 32), b = (uint32_t)c->items[i].key;
     bool spared = c->items[i].value == ND_PAIR_STAR && c->claimed[a] != UINT32_MAX &&
                   c->claimed[a] == c->claimed[b];
-    if (spared) out->spared++;
-    else c->items[c->n++] = c->items[i];
+    if (spared)
+      out->spared++;
+    else
+      c->items[c->n++] = c->items[i];
   }
   ND_TRY(check_items(c, err));
   out->candidates += c->n;

@@ -50,8 +50,8 @@ static nd_status print_document(merger *m, printer *p, uint32_t document, nd_err
   ND_TRY(nd_texts_get(&p->text, p->texts, document, err));
   nd_str text = nd_buf_str(&p->text);
   ND_TRY(nd_token_ends(&p->end, &p->count, &p->cap, text, err));
-  ND_TRY(nd_fingerprint_shingles(&p->prints, text, p->end, p->count, s->shingle, s->fingerprint,
-                                 err));
+  ND_TRY(
+      nd_fingerprint_shingles(&p->prints, text, p->end, p->count, s->shingle, s->fingerprint, err));
   size_t n = p->prints.n, kept = 0;
   ND_TRY(nd_array_grow(&p->items, &p->item_cap, n, sizeof *p->items, err));
   ND_TRY(nd_array_grow(&p->spare, &p->spare_cap, n, sizeof *p->spare, err));

@@ -7,8 +7,13 @@
 #include "input/json.h"
 #include "pipeline/feed_range.h"
 
-enum { RANGE_BYTES = 4 << 20, SMALL_FILE = 4 << 20, BATCH_BYTES = 2 << 20,
-       GROUP_FILES = 4096, SNIFF_BYTES = 1 << 16 };
+enum {
+  RANGE_BYTES = 4 << 20,
+  SMALL_FILE = 4 << 20,
+  BATCH_BYTES = 2 << 20,
+  GROUP_FILES = 4096,
+  SNIFF_BYTES = 1 << 16
+};
 
 /* The reading place of a task. */
 typedef struct reader {
@@ -150,7 +155,9 @@ void nd_feed_free(nd_feed *f) {
   nd_free(f);
 }
 
-uint32_t nd_feed_tasks(const nd_feed *f) { return (uint32_t)f->task_n; }
+uint32_t nd_feed_tasks(const nd_feed *f) {
+  return (uint32_t)f->task_n;
+}
 uint64_t nd_feed_fingerprint(const nd_feed *f) {
   uint64_t x = f->task_n;
   for (size_t i = 0; i < f->task_n; i++) {
@@ -159,9 +166,15 @@ uint64_t nd_feed_fingerprint(const nd_feed *f) {
   }
   return x;
 }
-const nd_task *nd_feed_task(const nd_feed *f, uint32_t task) { return &f->tasks[task]; }
-uint64_t nd_feed_bytes(const nd_feed *f) { return f->bytes; }
-uint64_t nd_feed_done(const nd_feed *f) { return f->done; }
+const nd_task *nd_feed_task(const nd_feed *f, uint32_t task) {
+  return &f->tasks[task];
+}
+uint64_t nd_feed_bytes(const nd_feed *f) {
+  return f->bytes;
+}
+uint64_t nd_feed_done(const nd_feed *f) {
+  return f->done;
+}
 
 void nd_feed_shard(nd_feed *f, uint32_t shard, uint32_t shards) {
   f->shard = shard;
@@ -249,8 +262,7 @@ static nd_status read_file(nd_batch *b, reader *r, nd_feed *f, bool *full, nd_er
   if (!r->stream) {
     nd_status opened = nd_stream_open(&r->stream, file->real, &local);
     if (opened == ND_OK) opened = sniff(&r->format, f, r->stream, &local);
-    if (opened == ND_ERR_MEMORY)
-      return nd_fail(err, opened, "%s: %s", file->path, local.message);
+    if (opened == ND_ERR_MEMORY) return nd_fail(err, opened, "%s: %s", file->path, local.message);
     if (opened != ND_OK) return reject_file(b, r, 0, file->size, local.message, err);
     r->line = 0;
     r->any = false;

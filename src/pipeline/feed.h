@@ -23,8 +23,8 @@ typedef enum nd_task_kind { ND_TASK_RANGE, ND_TASK_STREAM, ND_TASK_FILES } nd_ta
 
 typedef struct nd_task {
   nd_task_kind kind;
-  uint32_t file, files;   /* first file, number of files */
-  uint64_t begin, end;    /* RANGE: bytes of the file */
+  uint32_t file, files;    /* first file, number of files */
+  uint64_t begin, end;     /* RANGE: bytes of the file */
   const nd_format *format; /* RANGE: known; else NULL */
 } nd_task;
 

@@ -12,7 +12,7 @@ nd_status nd_feed_range(nd_batch *b, uint64_t *at, bool first, const nd_task *ta
                         nd_error *err) ND_MUST_CHECK;
 
 /* Adds a reject. */
-nd_status nd_batch_reject(nd_batch *b, const nd_raw *where, nd_str reason, nd_error *err)
-    ND_MUST_CHECK;
+nd_status nd_batch_reject(nd_batch *b, const nd_raw *where, nd_str reason,
+                          nd_error *err) ND_MUST_CHECK;
 
 #endif

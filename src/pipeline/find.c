@@ -17,8 +17,8 @@ typedef struct finder {
   const nd_text_source *source;
   const char *tmp;
   _Atomic uint32_t *last_centre;
-  nd_bucket_stats *stats; /* per member */
-  uint64_t share;         /* memory of one member */
+  nd_bucket_stats *stats;    /* per member */
+  uint64_t share;            /* memory of one member */
   _Atomic uint64_t uncopied; /* equal digests, different tokens */
 } finder;
 
@@ -43,8 +43,8 @@ static nd_status add_digests(nd_grouper *g, const finder *f, nd_digest *digest, 
     if (!shingles[i]) continue;
     /* Copies in the other collection are neighbours, not copies. */
     uint64_t side = document >= f->source->split ? 0x9e3779b97f4a7c15u : 0;
-    ND_TRY(nd_grouper_add(g, digest[i].low ^ side, (digest[i].high & ~(uint64_t)UINT32_MAX) | document,
-                          err));
+    ND_TRY(nd_grouper_add(g, digest[i].low ^ side,
+                          (digest[i].high & ~(uint64_t)UINT32_MAX) | document, err));
   }
   return ND_OK;
 }
@@ -98,8 +98,8 @@ static nd_status find_digests(finder *f, nd_error *err) {
 }
 
 /* A digest only proposes: a copy has the same tokens, byte for byte. */
-static nd_status check_range(finder *f, nd_texts *texts, uint64_t begin, uint64_t end, nd_buf *first,
-                             nd_buf *copy, nd_error *err) {
+static nd_status check_range(finder *f, nd_texts *texts, uint64_t begin, uint64_t end,
+                             nd_buf *first, nd_buf *copy, nd_error *err) {
   uint32_t *same = f->out->same;
   uint32_t loaded = ND_NO_DOCUMENT;
   for (uint64_t d = begin; d < end; d++) {
@@ -201,7 +201,8 @@ static nd_status find_band(void *context, unsigned member, uint64_t job, nd_erro
   uint64_t *keys = nd_malloc(most * sizeof *keys);
   if (!keys) return nd_fail_memory(err, most * sizeof *keys);
   nd_grouper *g = NULL;
-  nd_status status = nd_grouper_new(&g, f->store->documents - f->out->copies, f->share, f->tmp, err);
+  nd_status status =
+      nd_grouper_new(&g, f->store->documents - f->out->copies, f->share, f->tmp, err);
   if (status == ND_OK && f->out->order.position) nd_grouper_by_value(g);
   if (status == ND_OK) status = add_band(g, f, keys, (uint32_t)job, err);
   nd_free(keys);
@@ -209,8 +210,8 @@ static nd_status find_band(void *context, unsigned member, uint64_t job, nd_erro
   if (status == ND_OK) {
     /* In the wanted order the other collection's documents come first. */
     uint64_t others = nd_source_has_other(f->source) ? f->store->documents - f->source->split : 0;
-    status = nd_buckets_pairs(f->out->pairs, &f->stats[member], g,
-                              f->settings->options->bucket_cap, others, f->last_centre, err);
+    status = nd_buckets_pairs(f->out->pairs, &f->stats[member], g, f->settings->options->bucket_cap,
+                              others, f->last_centre, err);
   }
   nd_grouper_free(g);
   return status;
@@ -251,7 +252,8 @@ nd_status nd_find(nd_found *out, const nd_text_source *source, const char *tmp, 
   ND_TRY(find_digests(&f, err));
   uint64_t jobs = (n + JOB_DOCUMENTS - 1) / JOB_DOCUMENTS;
   ND_TRY(nd_threads_run(settings->threads, jobs, check_copies, &f, err));
-  for (uint64_t d = 0; d < n; d++) out->copies += out->same[d] != d && out->same[d] != ND_NO_DOCUMENT;
+  for (uint64_t d = 0; d < n; d++)
+    out->copies += out->same[d] != d && out->same[d] != ND_NO_DOCUMENT && d < source->split;
   if ((settings->keep != ND_KEEP_FIRST && settings->keep != ND_KEEP_CENTRE) ||
       nd_source_has_other(source))
     ND_TRY(nd_order_load(&out->order, source->store, out->same, source->split, err));

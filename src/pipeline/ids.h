@@ -9,8 +9,8 @@
 
 typedef struct nd_ids nd_ids;
 
-nd_status nd_ids_new(nd_ids **out, const nd_store *store, const nd_walk *walk, nd_error *err)
-    ND_MUST_CHECK;
+nd_status nd_ids_new(nd_ids **out, const nd_store *store, const nd_walk *walk,
+                     nd_error *err) ND_MUST_CHECK;
 void nd_ids_free(nd_ids *ids);
 
 /* Appends the document's id, with tabs, line ends and backslashes escaped:

@@ -70,8 +70,10 @@ static nd_status put_record(inspector *s, const nd_raw *raw, nd_error *err) {
   nd_buf *out = &s->lines.text;
   ND_TRY(put_place(s, raw, err));
   ND_TRY(nd_buf_printf(out, err, "\t%s\t%s\t", raw->format->name, kind_name(&read)));
-  if (read.document.id.n) ND_TRY(nd_tsv_append(out, read.document.id, err));
-  else ND_TRY(nd_buf_append(out, "-", 1, err));
+  if (read.document.id.n)
+    ND_TRY(nd_tsv_append(out, read.document.id, err));
+  else
+    ND_TRY(nd_buf_append(out, "-", 1, err));
   ND_TRY(nd_buf_printf(out, err, "\t%" PRIu64 "\t%zu\t", raw->length, read.tokens->count));
   if (read.document.kind == ND_KIND_OTHER)
     ND_TRY(nd_tsv_append(out, nd_str_of(read.document.why ? read.document.why : ""), err));
@@ -100,8 +102,8 @@ static nd_status run(inspector *s, const char *const *inputs, size_t n, const ch
     s->job.summary->documents += s->batch.n;
     s->job.summary->others += s->batch.others;
     s->line_base += s->batch.lines;
-    ND_TRY(nd_job_report(&s->job, "read", nd_feed_done(s->job.feed), nd_feed_bytes(s->job.feed),
-                         err));
+    ND_TRY(
+        nd_job_report(&s->job, "read", nd_feed_done(s->job.feed), nd_feed_bytes(s->job.feed), err));
   }
   for (size_t i = 0; i < s->job.walk.problem_n; i++) {
     ND_TRY(nd_tsv_append(&s->lines.text, nd_str_of(s->job.walk.problems[i].path), err));
@@ -122,13 +124,16 @@ nd_status nd_inspect(nd_summary *out, const char *const *inputs, size_t n, int w
   nd_status status = nd_job_open(&s.job, out, options, hooks, err);
   if (status == ND_OK && n == 0)
     status = nd_fail(err, ND_ERR_USAGE, "there is no input; name files or directories, or -");
-  if (status == ND_OK) status = nd_path_join(&spool, tmp && tmp[0] ? tmp : "/tmp", "neardup-stdin-XXXXXX", err);
+  if (status == ND_OK)
+    status = nd_path_join(&spool, tmp && tmp[0] ? tmp : "/tmp", "neardup-stdin-XXXXXX", err);
   bool piped = false;
   for (size_t i = 0; i < n; i++) piped |= strcmp(inputs[i], "-") == 0;
   if (status == ND_OK && piped) {
     int fd = mkstemp(spool);
-    if (fd < 0) status = nd_fail(err, ND_ERR_IO, "no temporary file can be made for standard input");
-    else status = nd_io_close(fd, spool, err);
+    if (fd < 0)
+      status = nd_fail(err, ND_ERR_IO, "no temporary file can be made for standard input");
+    else
+      status = nd_io_close(fd, spool, err);
   }
   if (status == ND_OK) status = run(&s, inputs, n, spool, err);
   if (piped && spool) {

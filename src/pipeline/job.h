@@ -67,8 +67,8 @@ typedef struct nd_reject {
   const char *path; /* for entries outside blocks */
 } nd_reject;
 typedef nd_status (*nd_reject_each)(void *context, const nd_reject *r, nd_error *err);
-nd_status nd_job_rejects(nd_job_run *j, nd_reject_each each, void *context, nd_error *err)
-    ND_MUST_CHECK;
+nd_status nd_job_rejects(nd_job_run *j, nd_reject_each each, void *context,
+                         nd_error *err) ND_MUST_CHECK;
 /* The rejects of one block. */
 nd_status nd_job_block_rejects(const nd_job_run *j, size_t block, nd_buf *scratch,
                                nd_reject_each each, void *context, nd_error *err) ND_MUST_CHECK;

@@ -37,9 +37,9 @@ typedef struct keeper {
   bool *read;    /* per file: a document of it was read */
   char **paths;  /* per file: where its kept part goes */
   struct member {
-    size_t block;     /* + 1: whose cuts are here */
-    nd_cut *all;      /* by file and place */
-    uint32_t *owner;  /* the file of each */
+    size_t block;    /* + 1: whose cuts are here */
+    nd_cut *all;     /* by file and place */
+    uint32_t *owner; /* the file of each */
     size_t all_n, all_cap, owner_cap;
     const nd_cut *cuts; /* those of the wanted file */
     size_t cut_n;
@@ -47,7 +47,7 @@ typedef struct keeper {
     uint64_t *columns;
     size_t column_cap, file_cap;
     nd_buf rejects, starts;
-  } *members;
+  } * members;
 } keeper;
 
 static nd_status add_cut(struct member *m, uint32_t file, uint64_t offset, uint64_t length,
@@ -118,8 +118,10 @@ static size_t first_of(const struct member *m, uint32_t file) {
   size_t low = 0, high = m->all_n;
   while (low < high) {
     size_t middle = (low + high) / 2;
-    if (m->owner[middle] < file) low = middle + 1;
-    else high = middle;
+    if (m->owner[middle] < file)
+      low = middle + 1;
+    else
+      high = middle;
   }
   return low;
 }
@@ -216,7 +218,8 @@ static nd_status make_regions(keeper *k, nd_error *err) {
       if (i == begin) k->regions[i].begin = 0;
       if (i + 1 < at) k->regions[i].end = k->regions[i + 1].begin;
       /* A file that grew while it was read has records behind its size. */
-      else if (k->regions[i].end < j->walk.files[f].size) k->regions[i].end = j->walk.files[f].size;
+      else if (k->regions[i].end < j->walk.files[f].size)
+        k->regions[i].end = j->walk.files[f].size;
     }
   }
   k->first[j->walk.n] = at;
@@ -264,8 +267,10 @@ static nd_status load_starts(const keeper *k, struct member *m, size_t block, ui
   size_t n = 0;
   bool wanted = false;
   for (size_t i = 0; i < h->starts; i++) {
-    if (starts[i] & ND_START_FILE) wanted = starts[i] == (ND_START_FILE | file);
-    else if (wanted) starts[n++] = starts[i];
+    if (starts[i] & ND_START_FILE)
+      wanted = starts[i] == (ND_START_FILE | file);
+    else if (wanted)
+      starts[n++] = starts[i];
   }
   m->starts.n = n * 8;
   return ND_OK;
@@ -278,8 +283,10 @@ static nd_status copy_whole(const nd_input_file *file, const char *path, nd_erro
   nd_status status = nd_io_open(&in, file->real, O_RDONLY, 0, err);
   if (status == ND_OK) status = nd_writer_open(&w, path, err);
   if (status == ND_OK) status = nd_writer_copy(w, in, 0, file->size, file->path, err);
-  if (status == ND_OK) status = nd_writer_close(w, false, err);
-  else nd_writer_abandon(w);
+  if (status == ND_OK)
+    status = nd_writer_close(w, false, err);
+  else
+    nd_writer_abandon(w);
   if (in >= 0) close(in);
   return status;
 }

@@ -6,7 +6,7 @@
 #include "pipeline/job.h"
 
 /* `centre[d] != d` means dropped. */
-nd_status nd_kept_write(nd_job_run *j, const uint32_t *centre, const char *dir, nd_error *err)
-    ND_MUST_CHECK;
+nd_status nd_kept_write(nd_job_run *j, const uint32_t *centre, const char *dir,
+                        nd_error *err) ND_MUST_CHECK;
 
 #endif

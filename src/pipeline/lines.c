@@ -10,9 +10,8 @@ enum { ENOUGH = 1 << 18, ROOM = 1 << 12 };
 
 nd_status nd_lines_flush(nd_lines *l, bool all, nd_error *err) {
   if (l->text.n == 0 || (!all && l->text.n < ENOUGH)) return ND_OK;
-  nd_status status = l->writer
-                         ? nd_writer_put(l->writer, l->text.p, l->text.n, err)
-                         : l->sink->write(l->sink->context, l->text.p, l->text.n, err);
+  nd_status status = l->writer ? nd_writer_put(l->writer, l->text.p, l->text.n, err)
+                               : l->sink->write(l->sink->context, l->text.p, l->text.n, err);
   l->text.n = 0;
   return status;
 }
@@ -25,8 +24,10 @@ nd_status nd_lines_file(const char *dir, const char *name, nd_lines_fill fill, v
   if (status == ND_OK) status = nd_writer_open(&l.writer, path, err);
   if (status == ND_OK) status = fill(&l, context, err);
   if (status == ND_OK) status = nd_lines_flush(&l, true, err);
-  if (status == ND_OK) status = nd_writer_close(l.writer, false, err);
-  else nd_writer_abandon(l.writer);
+  if (status == ND_OK)
+    status = nd_writer_close(l.writer, false, err);
+  else
+    nd_writer_abandon(l.writer);
   nd_buf_clear(&l.text);
   nd_free(path);
   return status;
@@ -144,8 +145,7 @@ static nd_status expand(nd_sorter *out, nd_job_run *j, const uint32_t *next, nd_
   }
   for (uint64_t d = 0; d < j->store.documents && !nd_source_has_other(&j->source); d++) {
     if (j->found.same[d] == ND_NO_DOCUMENT) continue;
-    for (uint32_t y = next[d]; y; y = next[y])
-      ND_TRY(add_pair(out, (uint32_t)d, y, whole, err));
+    for (uint32_t y = next[d]; y; y = next[y]) ND_TRY(add_pair(out, (uint32_t)d, y, whole, err));
   }
   return nd_sorter_finish(out, err);
 }
@@ -157,8 +157,8 @@ static nd_status put_sorted(nd_lines *l, nd_job_run *j, nd_sorter *sorted, nd_it
     ND_TRY(nd_sorter_next(&n, items, ROOM, sorted, err));
     if (n == 0) return ND_OK;
     for (size_t i = 0; i < n; i++)
-      ND_TRY(put_pair(l, j, (uint32_t)(items[i].key >> 32), (uint32_t)items[i].key,
-                      items[i].value, err));
+      ND_TRY(put_pair(l, j, (uint32_t)(items[i].key >> 32), (uint32_t)items[i].key, items[i].value,
+                      err));
   }
 }
 
@@ -187,8 +187,10 @@ typedef struct rejecting {
 static nd_status put_reject(void *context, const nd_reject *r, nd_error *err) {
   rejecting *c = context;
   nd_buf *text = &c->lines->text;
-  if (r->block == SIZE_MAX) ND_TRY(nd_tsv_append(text, nd_str_of(r->path), err));
-  else ND_TRY(nd_ids_place(text, c->job->ids, r->block, r->file, r->line, r->offset, err));
+  if (r->block == SIZE_MAX)
+    ND_TRY(nd_tsv_append(text, nd_str_of(r->path), err));
+  else
+    ND_TRY(nd_ids_place(text, c->job->ids, r->block, r->file, r->line, r->offset, err));
   ND_TRY(nd_buf_append(text, "\t", 1, err));
   ND_TRY(nd_tsv_append(text, r->reason, err));
   ND_TRY(nd_buf_append(text, "\n", 1, err));

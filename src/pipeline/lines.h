@@ -20,16 +20,16 @@ nd_status nd_lines_file(const char *dir, const char *name, nd_lines_fill fill, v
                         nd_error *err) ND_MUST_CHECK;
 
 /* A pair's value: 6 decimals, or a whole number. */
-nd_status nd_lines_value(nd_buf *out, nd_similarity kind, uint64_t value, nd_error *err)
-    ND_MUST_CHECK;
+nd_status nd_lines_value(nd_buf *out, nd_similarity kind, uint64_t value,
+                         nd_error *err) ND_MUST_CHECK;
 
 /* id_a TAB id_b TAB similarity, in input order; exact copies once each, with
  * their first. */
 nd_status nd_lines_pairs_collapsed(nd_lines *l, nd_job_run *j, nd_error *err) ND_MUST_CHECK;
 
 /* The same with every pair of copies. */
-nd_status nd_lines_pairs_all(nd_lines *l, nd_job_run *j, const char *tmp, nd_error *err)
-    ND_MUST_CHECK;
+nd_status nd_lines_pairs_all(nd_lines *l, nd_job_run *j, const char *tmp,
+                             nd_error *err) ND_MUST_CHECK;
 
 /* place TAB reason */
 nd_status nd_lines_rejects(nd_lines *l, nd_job_run *j, nd_error *err) ND_MUST_CHECK;

@@ -31,17 +31,18 @@ static const nd_option_info table[] = {
      "what a token is: a word, or every letter and digit by itself"},
     {"shingle", ND_OPTION_TEXT, FIELD(shingle), "words:5", "KIND:N", NULL, 0, 0, READ,
      "what documents are compared by: words:K, chars:Q or aligned:N"},
-    {"method", ND_OPTION_WORD, FIELD(method), "minhash", "NAME", "minhash digest exact join allpairs ppjoin ppjoin+",
-     0, 0, FIND,
+    {"method", ND_OPTION_WORD, FIELD(method), "minhash", "NAME",
+     "minhash digest exact join allpairs ppjoin ppjoin+", 0, 0, FIND,
      "how pairs are found: minhash by sketches; digest exact copies only; exact by sort and merge "
      "of all shingles; join, allpairs, ppjoin, ppjoin+ as exact set joins"},
-    {"similarity", ND_OPTION_WORD, FIELD(similarity), "jaccard", "NAME", "jaccard cosine overlap edit containment",
-     0, 0, FIND,
+    {"similarity", ND_OPTION_WORD, FIELD(similarity), "jaccard", "NAME",
+     "jaccard cosine overlap edit containment", 0, 0, FIND,
      "how similar two documents are; all but jaccard need an exact method"},
-    {"fingerprint", ND_OPTION_WORD, FIELD(fingerprint), "rabin", "NAME", "rabin xxh3 md5", 0, 0, FIND,
-     "method exact: what stands for a shingle (md5: 128 bits)"},
+    {"fingerprint", ND_OPTION_WORD, FIELD(fingerprint), "rabin", "NAME", "rabin xxh3 md5", 0, 0,
+     FIND, "method exact: what stands for a shingle (md5: 128 bits)"},
     {"threshold", ND_OPTION_DECIMAL, FIELD(threshold), "0.8", "T", NULL, 0, 0,
-     FIND | ND_FOR_CLUSTER, "near-duplicates are at least this similar, decided exactly; a whole number for overlap "
+     FIND | ND_FOR_CLUSTER,
+     "near-duplicates are at least this similar, decided exactly; a whole number for overlap "
      "(shared shingles) and edit (differing characters)"},
     {"recall", ND_OPTION_DECIMAL, FIELD(recall), "0.95", "R", NULL, 0, 0, FIND,
      "the share of pairs at the threshold that must be found"},
@@ -56,7 +57,7 @@ static const nd_option_info table[] = {
     {"verify", ND_OPTION_WORD, FIELD(verify), "exact", "HOW", "exact sketch none", 0, 0, FIND,
      "exact compares the documents, sketch trusts the estimate, none lists candidates"},
     {"bucket-cap", ND_OPTION_COUNT, FIELD(bucket_cap), "128", "N", NULL, 2, 1000000, FIND,
-     "larger buckets are compared with their first document only, and reported"},
+     "larger buckets are compared with their most wanted document only, and reported"},
     {"collapse", ND_OPTION_FLAG, FIELD(collapse), "no", NULL, NULL, 0, 0, ND_FOR_PAIRS,
      "list an exact copy once, with its first; always on in dedup"},
     {"cluster", ND_OPTION_WORD, FIELD(cluster), "", "HOW", "star components", 0, 0,
@@ -89,7 +90,9 @@ static const nd_option_info table[] = {
      "auto: a bar on a terminal, nothing in a pipe"},
     {NULL, ND_OPTION_FLAG, 0, 0, NULL, NULL, NULL, 0, 0, 0, NULL}};
 
-const nd_option_info *nd_option_table(void) { return table; }
+const nd_option_info *nd_option_table(void) {
+  return table;
+}
 
 void nd_options_init(nd_options *options) {
   memset(options, 0, sizeof *options);
@@ -170,8 +173,10 @@ static bool parse_size(uint64_t *out, const char *text) {
     if (*out > UINT64_MAX >> shift) return false;
     *out <<= shift;
     end++;
-    if (end[0] == 'i' && end[1] == 'B') end += 2;
-    else if (*end == 'B' || *end == 'b') end++;
+    if (end[0] == 'i' && end[1] == 'B')
+      end += 2;
+    else if (*end == 'B' || *end == 'b')
+      end++;
   }
   return *end == '\0';
 }
@@ -187,7 +192,8 @@ static bool parse_decimal(nd_decimal *out, const char *text) {
       den *= 10;
     }
   }
-  if (*p || digits == 0 || digits > 10 || num > UINT32_MAX) return false; /* products fit 128 bits */
+  if (*p || digits == 0 || digits > 10 || num > UINT32_MAX)
+    return false; /* products fit 128 bits */
   while (den > 1 && num % 10 == 0) {
     num /= 10;
     den /= 10;
@@ -233,10 +239,9 @@ static nd_status set_value(void *field, const nd_option_info *info, const char *
     case ND_OPTION_SIZE:
       if (info->type == ND_OPTION_SIZE ? !parse_size(&number, value)
                                        : !parse_count(&number, value, &end) || *end) {
-        return nd_fail(err, ND_ERR_USAGE, "--%s takes %s, not %s", info->name,
-                       info->type == ND_OPTION_SIZE ? "a size such as 512M or 4G"
-                                                    : "a whole number",
-                       value);
+        return nd_fail(
+            err, ND_ERR_USAGE, "--%s takes %s, not %s", info->name,
+            info->type == ND_OPTION_SIZE ? "a size such as 512M or 4G" : "a whole number", value);
       }
       if (number < info->min || number > info->max)
         return nd_fail(err, ND_ERR_USAGE, "--%s %s is out of range: %" PRIu64 " to %" PRIu64,
@@ -246,9 +251,10 @@ static nd_status set_value(void *field, const nd_option_info *info, const char *
     case ND_OPTION_DECIMAL: {
       nd_decimal d;
       if (!parse_decimal(&d, value))
-        return nd_fail(err, ND_ERR_USAGE,
-                       "--%s takes a decimal with a point and at most 9 digits, such as 0.8, not %s",
-                       info->name, value);
+        return nd_fail(
+            err, ND_ERR_USAGE,
+            "--%s takes a decimal with a point and at most 9 digits, such as 0.8, not %s",
+            info->name, value);
       memcpy(field, &d, sizeof d);
       return ND_OK;
     }
@@ -272,7 +278,9 @@ void nd_options_get(char *out, size_t room, const nd_options *options, const nd_
   uint64_t number = 0;
   nd_decimal d;
   switch (info->type) {
-    case ND_OPTION_FLAG: snprintf(out, room, "%s", *(const int *)(const void *)field ? "yes" : "no"); break;
+    case ND_OPTION_FLAG:
+      snprintf(out, room, "%s", *(const int *)(const void *)field ? "yes" : "no");
+      break;
     case ND_OPTION_WORD:
     case ND_OPTION_TEXT: snprintf(out, room, "%s", field); break;
     case ND_OPTION_SEED:

@@ -6,7 +6,7 @@
 #include "pipeline/find.h"
 
 /* Adds every pair that reaches the threshold to found->pairs, as positions. */
-nd_status nd_setjoin_pairs(nd_found *found, const nd_text_source *source, nd_error *err)
-    ND_MUST_CHECK;
+nd_status nd_setjoin_pairs(nd_found *found, const nd_text_source *source,
+                           nd_error *err) ND_MUST_CHECK;
 
 #endif

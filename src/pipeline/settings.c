@@ -16,7 +16,9 @@ static uint64_t half_of_memory(void) {
   return (uint64_t)pages * (uint64_t)size / 2;
 }
 
-static double as_double(nd_decimal d) { return (double)d.num / (double)d.den; }
+static double as_double(nd_decimal d) {
+  return (double)d.num / (double)d.den;
+}
 
 static nd_status resolve_bands(nd_settings *s, const nd_options *o, nd_error *err) {
   double t = as_double(s->threshold), recall = as_double(o->recall);
@@ -30,7 +32,8 @@ static nd_status resolve_bands(nd_settings *s, const nd_options *o, nd_error *er
   nd_bands cut;
   if (b && r) {
     if (k && b * r > k)
-      return nd_fail(err, ND_ERR_USAGE, "--bands %llu x --rows %llu is more than --permutations %llu",
+      return nd_fail(err, ND_ERR_USAGE,
+                     "--bands %llu x --rows %llu is more than --permutations %llu",
                      (unsigned long long)b, (unsigned long long)r, (unsigned long long)k);
     cut = (nd_bands){(uint32_t)b, (uint32_t)r};
   } else if (b || r) {
@@ -40,9 +43,10 @@ static nd_status resolve_bands(nd_settings *s, const nd_options *o, nd_error *er
   } else {
     cut = nd_bands_choose(t, recall, USUAL_PERMUTATIONS, ND_MINHASH_MAX);
     if (cut.bands == 0)
-      return nd_fail(err, ND_ERR_USAGE,
-                     "recall %g at threshold %g needs more than %d permutations; ask for less recall",
-                     recall, t, ND_MINHASH_MAX);
+      return nd_fail(
+          err, ND_ERR_USAGE,
+          "recall %g at threshold %g needs more than %d permutations; ask for less recall", recall,
+          t, ND_MINHASH_MAX);
   }
   if ((uint64_t)cut.bands * cut.rows > ND_MINHASH_MAX)
     return nd_fail(err, ND_ERR_USAGE, "bands x rows is more than %d", ND_MINHASH_MAX);
@@ -54,8 +58,8 @@ static nd_status resolve_bands(nd_settings *s, const nd_options *o, nd_error *er
 }
 
 static nd_status resolve_keep(nd_settings *s, const nd_options *o, nd_error *err) {
-  static const char *const names[] = {"first", "longest", "shortest", "oldest",
-                                      "newest", "url", "centre"};
+  static const char *const names[] = {"first",  "longest", "shortest", "oldest",
+                                      "newest", "url",     "centre"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     if (strcmp(o->keep, names[i]) == 0) {
       s->keep = (nd_keep)i;
@@ -67,10 +71,11 @@ static nd_status resolve_keep(nd_settings *s, const nd_options *o, nd_error *err
     s->input.keep_field = o->keep + 6;
     return ND_OK;
   }
-  return nd_fail(err, ND_ERR_USAGE,
-                 "--keep %s is not known; use first, longest, shortest, oldest, newest, url, centre "
-                 "or field:NAME",
-                 o->keep);
+  return nd_fail(
+      err, ND_ERR_USAGE,
+      "--keep %s is not known; use first, longest, shortest, oldest, newest, url, centre "
+      "or field:NAME",
+      o->keep);
 }
 
 static nd_status resolve_shard(nd_settings *s, const nd_options *o, nd_error *err) {
@@ -99,20 +104,22 @@ static int place_of(const char *word, const char *const *words) {
   return words[i] ? i : 0;
 }
 
-static bool is_join(nd_method m) { return m >= ND_METHOD_JOIN; }
+static bool is_join(nd_method m) {
+  return m >= ND_METHOD_JOIN;
+}
 
 static nd_status resolve_threshold(nd_settings *s, const nd_options *o, nd_error *err) {
   bool whole = s->similarity == ND_SIMILARITY_OVERLAP || s->similarity == ND_SIMILARITY_EDIT;
   nd_decimal t = s->threshold = o->threshold;
+  if (s->similarity == ND_SIMILARITY_EDIT && !is_join(s->method))
+    return nd_fail(err, ND_ERR_USAGE, "--similarity edit needs --method join, not %s", o->method);
   if (s->similarity != ND_SIMILARITY_JACCARD && s->method != ND_METHOD_EXACT && !is_join(s->method))
     return nd_fail(err, ND_ERR_USAGE, "--similarity %s needs --method exact or join, not %s",
                    o->similarity, o->method);
-  if (s->similarity == ND_SIMILARITY_EDIT && !is_join(s->method))
-    return nd_fail(err, ND_ERR_USAGE, "--similarity edit needs --method join, not %s", o->method);
   if (s->similarity == ND_SIMILARITY_CONTAINMENT && is_join(s->method) &&
       s->method != ND_METHOD_JOIN)
-    return nd_fail(err, ND_ERR_USAGE, "--similarity containment needs --method exact or join, not %s",
-                   o->method);
+    return nd_fail(err, ND_ERR_USAGE,
+                   "--similarity containment needs --method exact or join, not %s", o->method);
   if (whole && !o->threshold_given)
     return nd_fail(err, ND_ERR_USAGE, "--similarity %s needs --threshold N, a whole number",
                    o->similarity);
@@ -157,12 +164,16 @@ nd_status nd_settings_resolve(nd_settings *out, const nd_options *o, nd_error *e
   bool chains = strcmp(o->cluster, "components") == 0;
   s->cluster = chains ? ND_CLUSTER_COMPONENTS : ND_CLUSTER_STAR;
   if (chains && o->against[0])
-    return nd_fail(err, ND_ERR_USAGE, "--against compares with the other collection only: use --cluster star");
+    return nd_fail(err, ND_ERR_USAGE,
+                   "--against compares with the other collection only: use --cluster star");
   ND_TRY(resolve_keep(s, o, err));
   ND_TRY(resolve_shard(s, o, err));
   s->threads = o->threads ? (unsigned)o->threads : nd_threads_cores();
   if (o->memory && o->memory < (UINT64_C(16) << 20))
     return nd_fail(err, ND_ERR_USAGE, "--memory must be at least 16M");
   if (s->method == ND_METHOD_MINHASH) return resolve_bands(s, o, err);
+  if (s->verify == ND_VERIFY_SKETCH)
+    return nd_fail(err, ND_ERR_USAGE, "--verify sketch needs --method minhash, not %s", o->method);
+  s->verify = ND_VERIFY_EXACT; /* nothing but exact counts is known */
   return ND_OK;
 }

@@ -16,8 +16,8 @@ nd_status nd_signer_new(nd_signer **out, const nd_settings *settings, nd_error *
 void nd_signer_free(nd_signer *s);
 
 /* Signs a batch into `block` (finished: its image is ready to be written). */
-nd_status nd_signer_batch(nd_block *block, nd_signer *s, const nd_batch *batch, nd_error *err)
-    ND_MUST_CHECK;
+nd_status nd_signer_batch(nd_block *block, nd_signer *s, const nd_batch *batch,
+                          nd_error *err) ND_MUST_CHECK;
 
 /* A record's document and its tokens, for inspect; borrowed until the next
  * call.  ND_ERR_DATA / ND_ERR_LIMIT: rejected, err says why. */

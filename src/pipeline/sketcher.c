@@ -21,8 +21,8 @@ nd_status nd_sketcher_new(nd_sketcher **out, const nd_options *options, nd_error
   nd_status status = nd_options_check(&s->options, err);
   if (status == ND_OK) status = nd_settings_resolve(&s->settings, &s->options, err);
   if (status == ND_OK && s->settings.method != ND_METHOD_MINHASH)
-    status = nd_fail(err, ND_ERR_USAGE, "a sketcher needs the method minhash, not %s",
-                     options->method);
+    status =
+        nd_fail(err, ND_ERR_USAGE, "a sketcher needs the method minhash, not %s", options->method);
   if (status == ND_OK)
     status = nd_minhash_init(&s->minhash, s->settings.permutations, s->options.seed, err);
   if (status == ND_OK)
@@ -45,7 +45,9 @@ void nd_sketcher_free(nd_sketcher *s) {
   nd_free(s);
 }
 
-uint32_t nd_sketcher_length(const nd_sketcher *s) { return s->minhash.k; }
+uint32_t nd_sketcher_length(const nd_sketcher *s) {
+  return s->minhash.k;
+}
 
 nd_status nd_sketcher_text(uint64_t *out, uint64_t *shingles, nd_sketcher *s, nd_str text,
                            nd_error *err) {

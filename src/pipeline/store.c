@@ -51,10 +51,13 @@ done:
   return status;
 }
 
-static uint64_t key_of(const nd_block_header *h) { return (uint64_t)h->task << 32 | h->part; }
+static uint64_t key_of(const nd_block_header *h) {
+  return (uint64_t)h->task << 32 | h->part;
+}
 
 static int by_key(const void *a, const void *b) {
-  uint64_t x = key_of(&((const nd_block_ref *)a)->head), y = key_of(&((const nd_block_ref *)b)->head);
+  uint64_t x = key_of(&((const nd_block_ref *)a)->head),
+           y = key_of(&((const nd_block_ref *)b)->head);
   return x < y ? -1 : x > y;
 }
 
@@ -131,8 +134,10 @@ bool nd_store_has(const nd_store *s, uint32_t task, uint32_t part) {
   size_t low = 0, high = n;
   while (low < high) {
     size_t middle = (low + high) / 2;
-    if (keys[middle] < key) low = middle + 1;
-    else high = middle;
+    if (keys[middle] < key)
+      low = middle + 1;
+    else
+      high = middle;
   }
   return low < n && keys[low] == key;
 }
@@ -248,9 +253,10 @@ nd_status nd_store_seal(nd_store *s, uint32_t tasks, const uint64_t *task_begin,
                    s->dir, part, task, tasks);
   }
   if (documents >= UINT32_MAX) {
-    return nd_fail(err, ND_ERR_LIMIT,
-                   "%llu documents are more than one run can number (4,294,967,294): split the input",
-                   (unsigned long long)documents);
+    return nd_fail(
+        err, ND_ERR_LIMIT,
+        "%llu documents are more than one run can number (4,294,967,294): split the input",
+        (unsigned long long)documents);
   }
   s->documents = documents;
   return load_all_spans(s, task_begin, err);
@@ -260,8 +266,10 @@ size_t nd_store_find(const nd_store *s, uint32_t document) {
   size_t low = 0, high = s->block_n; /* the last block with first <= document */
   while (high - low > 1) {
     size_t middle = (low + high) / 2;
-    if (s->blocks[middle].first <= document) low = middle;
-    else high = middle;
+    if (s->blocks[middle].first <= document)
+      low = middle;
+    else
+      high = middle;
   }
   return low;
 }

@@ -66,8 +66,8 @@ void nd_log_abandon(nd_log *log);
 /* After the first pass: puts the blocks in order and numbers the documents.
  * `task_begin` is where each task begins in its file (for raw blocks).
  * ND_ERR_STATE when a part is missing. */
-nd_status nd_store_seal(nd_store *s, uint32_t tasks, const uint64_t *task_begin, nd_error *err)
-    ND_MUST_CHECK;
+nd_status nd_store_seal(nd_store *s, uint32_t tasks, const uint64_t *task_begin,
+                        nd_error *err) ND_MUST_CHECK;
 
 /* Number of the block that holds a document. */
 size_t nd_store_find(const nd_store *s, uint32_t document);
@@ -83,8 +83,8 @@ nd_status nd_store_column(const nd_store *s, size_t block, nd_column column, siz
 nd_status nd_store_band(const nd_store *s, size_t block, uint32_t band, uint64_t *out,
                         nd_error *err) ND_MUST_CHECK;
 
-nd_status nd_store_sketch(uint64_t *out, const nd_store *s, uint32_t document, nd_error *err)
-    ND_MUST_CHECK;
+nd_status nd_store_sketch(uint64_t *out, const nd_store *s, uint32_t document,
+                          nd_error *err) ND_MUST_CHECK;
 
 /* Bytes of all logs. */
 uint64_t nd_store_bytes(const nd_store *s);

@@ -95,8 +95,10 @@ nd_status nd_summary_write(const nd_job_run *j, const char *path, uint64_t finge
   if (status == ND_OK) status = nd_writer_open(&w, path, err);
   if (status == ND_OK) {
     status = nd_writer_put(w, out.text.p, out.text.n, err);
-    if (status == ND_OK) status = nd_writer_close(w, true, err);
-    else nd_writer_abandon(w);
+    if (status == ND_OK)
+      status = nd_writer_close(w, true, err);
+    else
+      nd_writer_abandon(w);
   }
   nd_buf_clear(&out.text);
   return status;

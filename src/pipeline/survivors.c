@@ -40,7 +40,8 @@ static nd_status order_by_degree(chooser *c, nd_item *items, nd_error *err) {
   nd_status status = rank ? ND_OK : nd_fail_memory(err, j->store.documents * sizeof *rank);
   if (status == ND_OK) status = rank_by_degree(rank, j, items, err);
   if (status == ND_OK)
-    status = nd_order_make(&c->centre_order, rank, j->found.same, (uint32_t)j->store.documents, err);
+    status =
+        nd_order_make(&c->centre_order, rank, j->found.same, (uint32_t)j->store.documents, err);
   nd_free(rank);
   return status;
 }

@@ -8,7 +8,7 @@
 
 /* Fills `out` for all documents: centre[d] is the one kept in d's place, and
  * value[d] the overlap with it. */
-nd_status nd_survivors(nd_clusters *out, nd_job_run *j, const char *tmp, nd_error *err)
-    ND_MUST_CHECK;
+nd_status nd_survivors(nd_clusters *out, nd_job_run *j, const char *tmp,
+                       nd_error *err) ND_MUST_CHECK;
 
 #endif

@@ -72,8 +72,7 @@ nd_status nd_top_pairs(nd_job_run *j, uint32_t top, const char *tmp, nd_error *e
   nd_item *items = nd_malloc(ROOM * sizeof *items);
   l.best = nd_malloc(n * top * sizeof *l.best);
   l.n = nd_calloc(n, sizeof *l.n);
-  nd_status status =
-      items && l.best && l.n ? ND_OK : nd_fail_memory(err, n * top * sizeof *l.best);
+  nd_status status = items && l.best && l.n ? ND_OK : nd_fail_memory(err, n * top * sizeof *l.best);
   if (status == ND_OK) status = nd_sorter_new(&chosen, j->settings.memory / 8, tmp, true, err);
   if (status == ND_OK) status = choose(chosen, &l, j->confirmed.sorted, items, err);
   if (status == ND_OK) {

@@ -188,8 +188,8 @@ nd_status nd_workdir_open(nd_workdir *w, const char *dir, const nd_settings *set
 
 /* Options that cannot change a byte of the result. */
 static bool is_neutral(const char *name) {
-  static const char *const neutral[] = {"threads", "memory", "tmp", "shard", "resume", "progress",
-                                        "max-document"};
+  static const char *const neutral[] = {"threads", "memory",   "tmp",         "shard",
+                                        "resume",  "progress", "max-document"};
   for (size_t i = 0; i < sizeof neutral / sizeof *neutral; i++)
     if (strcmp(name, neutral[i]) == 0) return true;
   return false;
@@ -245,8 +245,10 @@ static nd_status write_text(const char *dir, const char *name, nd_str text, nd_e
   if (status == ND_OK) status = nd_writer_open(&writer, fresh, err);
   if (status == ND_OK) {
     status = nd_writer_put(writer, text.p, text.n, err);
-    if (status == ND_OK) status = nd_writer_close(writer, true, err);
-    else nd_writer_abandon(writer);
+    if (status == ND_OK)
+      status = nd_writer_close(writer, true, err);
+    else
+      nd_writer_abandon(writer);
   }
   if (status == ND_OK) status = nd_io_rename(fresh, path, err);
   nd_free(path);
@@ -266,10 +268,11 @@ static nd_status check_complete(nd_workdir *w, nd_error *err) {
   const char *rejected = status == ND_OK ? strstr(text.p, "\"rejected\": ") : NULL;
   if (rejected) w->rejected = strtoull(rejected + strlen("\"rejected\": "), NULL, 10);
   if (status == ND_OK && !w->complete)
-    status = nd_fail(err, ND_ERR_STATE,
-                     "%s holds the result of another run (other options, inputs or version); choose "
-                     "another directory, or use --resume never to replace it",
-                     w->dir);
+    status =
+        nd_fail(err, ND_ERR_STATE,
+                "%s holds the result of another run (other options, inputs or version); choose "
+                "another directory, or use --resume never to replace it",
+                w->dir);
   nd_free(path);
   nd_buf_clear(&text);
   return status;

@@ -20,9 +20,9 @@ typedef struct nd_workdir {
   char *dir, *hidden, *out, *work, *spool; /* owned paths */
   int lock, shard_lock;
   bool created, locked;
-  bool complete;         /* DIR holds the result of exactly this run */
-  uint64_t rejected;     /* then: records it rejected */
-  uint64_t fingerprint;  /* of the manifest */
+  bool complete;        /* DIR holds the result of exactly this run */
+  uint64_t rejected;    /* then: records it rejected */
+  uint64_t fingerprint; /* of the manifest */
 } nd_workdir;
 
 /* Makes and locks the directory.  A second process on it is refused. */

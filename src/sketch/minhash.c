@@ -26,8 +26,8 @@ void nd_minhash_clear(nd_minhash *m) {
 
 /* One round of throwing every fingerprint into a random position; returns how
  * many empty ones it reached, if it shall count. */
-ND_INLINE uint32_t throw_all(uint64_t *restrict out, const uint64_t *restrict fp, size_t n, uint32_t k,
-                         uint32_t round, uint64_t key, bool count) {
+ND_INLINE uint32_t throw_all(uint64_t *restrict out, const uint64_t *restrict fp, size_t n,
+                             uint32_t k, uint32_t round, uint64_t key, bool count) {
   uint64_t stamp = (uint64_t)round << VALUE_BITS;
   uint32_t reached = 0;
   for (size_t i = 0; i < n; i++) {

@@ -54,8 +54,10 @@ nd_status nd_plain_sets(nd_tokens *out, nd_plain *p, nd_str line, nd_error *err)
     uint32_t before = count_seen(p, slots, number);
     ND_TRY(nd_array_grow(&out->end, &out->cap, out->count + 1, sizeof *out->end, err));
     if (out->count) ND_TRY(nd_buf_append(&out->text, " ", 1, err));
-    if (before) ND_TRY(nd_buf_printf(&out->text, err, "%" PRIu64 ".%u", number, before + 1));
-    else ND_TRY(nd_buf_printf(&out->text, err, "%" PRIu64, number));
+    if (before)
+      ND_TRY(nd_buf_printf(&out->text, err, "%" PRIu64 ".%u", number, before + 1));
+    else
+      ND_TRY(nd_buf_printf(&out->text, err, "%" PRIu64, number));
     out->end[out->count++] = (uint32_t)out->text.n;
   }
   return ND_OK;

@@ -21,8 +21,8 @@ typedef struct nd_plain {
 void nd_plain_clear(nd_plain *p);
 
 /* *out is borrowed from the request or from *p until the next call. */
-nd_status nd_plain_text(nd_str *out, nd_plain *p, const nd_plain_request *request, nd_error *err)
-    ND_MUST_CHECK;
+nd_status nd_plain_text(nd_str *out, nd_plain *p, const nd_plain_request *request,
+                        nd_error *err) ND_MUST_CHECK;
 
 /* A line of integers → tokens; the 2nd, 3rd … occurrence of a number becomes a
  * token of its own, "7.2", "7.3" (Xiao et al. 2008, section 2.1). */

@@ -12,8 +12,8 @@
  * label falls through to the next rule.  What cannot be decoded becomes
  * U+FFFD; it never fails for bad bytes.  `*out` points into `bytes` when they
  * are UTF-8 already (BOM removed), else into `scratch`. */
-nd_status nd_charset_to_utf8(nd_str *out, nd_buf *scratch, nd_str bytes, nd_str declared,
-                             bool html, nd_error *err) ND_MUST_CHECK;
+nd_status nd_charset_to_utf8(nd_str *out, nd_buf *scratch, nd_str bytes, nd_str declared, bool html,
+                             nd_error *err) ND_MUST_CHECK;
 
 /* Length of the longest valid UTF-8 prefix (vectorised over ASCII). */
 size_t nd_utf8_valid_prefix(nd_str bytes);
@@ -45,8 +45,8 @@ typedef enum nd_token_kind { ND_TOKENS_WORDS, ND_TOKENS_CODEPOINTS } nd_token_ki
  * maximal runs of Unicode L, M, N; every Han, Hiragana, Katakana, Thai, Lao,
  * Khmer, Myanmar code point alone; CODEPOINTS: every L, M, N code point alone).
  * Invalid UTF-8 bytes separate tokens.  ND_ERR_LIMIT above 4 GiB of tokens. */
-nd_status nd_words_split(nd_tokens *out, nd_str utf8, nd_token_kind kind, nd_error *err)
-    ND_MUST_CHECK;
+nd_status nd_words_split(nd_tokens *out, nd_str utf8, nd_token_kind kind,
+                         nd_error *err) ND_MUST_CHECK;
 void nd_tokens_clear(nd_tokens *t);
 
 static inline nd_str nd_token(const nd_tokens *t, size_t i) {

@@ -135,7 +135,6 @@ ND_INLINE bool same_shingle(side a, size_t i, side b, size_t j) {
 
 /* How many bytes are equal from the front. */
 static size_t equal_front(const char *p, const char *q, size_t n) {
-
   size_t i = 0;
   for (; i + 8 <= n; i += 8) {
     uint64_t x = nd_load64(p + i) ^ nd_load64(q + i);
@@ -150,8 +149,8 @@ static size_t equal_front(const char *p, const char *q, size_t n) {
 static size_t equal_run(side a, size_t i, side b, size_t j) {
   const nd_shingles *x = a.shingles, *y = b.shingles;
   size_t a_left = a.n - x->end[i], b_left = b.n - y->end[j];
-  size_t alike = equal_front(a.text + x->end[i], b.text + y->end[j],
-                             a_left < b_left ? a_left : b_left);
+  size_t alike =
+      equal_front(a.text + x->end[i], b.text + y->end[j], a_left < b_left ? a_left : b_left);
   size_t most = x->n - i < y->n - j ? x->n - i : y->n - j, run = 1;
   while (run < most && x->end[i + run] - x->end[i] <= alike &&
          x->end[i + run] - x->end[i] == y->end[j + run] - y->end[j] &&
@@ -256,8 +255,10 @@ static size_t tokens_before(const nd_prepared *s, size_t at) {
   size_t low = 0, high = s->token_count;
   while (low < high) {
     size_t middle = (low + high) / 2;
-    if (s->token_end[middle] <= at) low = middle + 1;
-    else high = middle;
+    if (s->token_end[middle] <= at)
+      low = middle + 1;
+    else
+      high = middle;
   }
   return low;
 }
@@ -284,8 +285,10 @@ static void common_ends(const nd_prepared *a, const nd_prepared *b, size_t *fron
   /* The first token that begins at or after it, and begins in both. */
   size_t first = tokens_before(b, begin);
   uint32_t start = first ? b->token_end[first - 1] + 1 : 0;
-  if (start < begin) first++;
-  else if (start == begin && a->text.n > m && a->text.p[a->text.n - m - 1] != ' ') first++;
+  if (start < begin)
+    first++;
+  else if (start == begin && a->text.n > m && a->text.p[a->text.n - m - 1] != ' ')
+    first++;
   if (first < *front) first = *front;
   *back = b->token_count - first;
   size_t least = a->token_count < b->token_count ? a->token_count : b->token_count;

@@ -30,8 +30,8 @@ size_t nd_prepared_bytes(const nd_prepared *p); /* of memory, about */
 
 typedef struct nd_comparer nd_comparer;
 
-nd_status nd_comparer_new(nd_comparer **out, nd_shingle_spec spec, uint64_t seed, nd_error *err)
-    ND_MUST_CHECK;
+nd_status nd_comparer_new(nd_comparer **out, nd_shingle_spec spec, uint64_t seed,
+                          nd_error *err) ND_MUST_CHECK;
 void nd_comparer_free(nd_comparer *c);
 
 /* Sets the left document, which must stay as it is until the next call. */
@@ -43,8 +43,8 @@ nd_status nd_comparer_run(nd_overlap *out, nd_comparer *c, nd_prepared *right,
 
 /* The same from texts, which are copied. */
 nd_status nd_comparer_left(nd_comparer *c, nd_str token_text, nd_error *err) ND_MUST_CHECK;
-nd_status nd_comparer_right(nd_overlap *out, nd_comparer *c, nd_str token_text, nd_error *err)
-    ND_MUST_CHECK;
+nd_status nd_comparer_right(nd_overlap *out, nd_comparer *c, nd_str token_text,
+                            nd_error *err) ND_MUST_CHECK;
 
 /* common / joint >= num / den, in integers. */
 static inline bool nd_overlap_reaches(nd_overlap o, uint64_t num, uint64_t den) {

@@ -80,8 +80,8 @@ static void ratios(void **state) {
   expect_ratio(4, 5);
   expect_ratio(1, 3);
   expect_ratio(2, 3);
-  expect_ratio(1, 2000000);       /* exactly half a millionth */
-  expect_ratio(93, 128);          /* a tie that a double holds: to even */
+  expect_ratio(1, 2000000); /* exactly half a millionth */
+  expect_ratio(93, 128);    /* a tie that a double holds: to even */
   expect_ratio(95, 128);
   expect_ratio(1, 2000001);       /* just below: down */
   expect_ratio(3999999, 4000000); /* 0.99999975 */
