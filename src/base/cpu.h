@@ -23,6 +23,11 @@ const char *nd_cpu_name(nd_cpu_level level);
 #else
 #define ND_X86 0
 #endif
+#if defined(__GNUC__)
+#define ND_NO_THREAD_SANITIZER __attribute__((no_sanitize("thread")))
+#else
+#define ND_NO_THREAD_SANITIZER
+#endif
 #define ND_INLINE static inline __attribute__((always_inline))
 #define ND_LIKELY(x) __builtin_expect(!!(x), 1)
 #define ND_UNLIKELY(x) __builtin_expect(!!(x), 0)

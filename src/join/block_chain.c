@@ -8,6 +8,8 @@
 #include "base/threads.h"
 #include "join/block_join.h"
 
+enum { ONE_PART = 1000000 }; /* postings */
+
 /* Links are numbered from 1; 0 ends a chain. */
 typedef struct link {
   uint32_t record;
@@ -164,7 +166,8 @@ static nd_status plan_parts(chains *c, nd_error *err) {
    * grow twice. */
   const double rounds = b->postings * sizeof(link) * 2 / ((double)b->task->memory + 1) + 1;
   c->parts = rounds * threads < 65536 ? (uint32_t)rounds * threads : 65536;
-  if (b->postings < 65536 && rounds < 2) c->parts = 1; /* less work than starting threads */
+  /* Every part passes over all prefixes: not worth it for what takes some milliseconds. */
+  if (b->postings < ONE_PART && rounds < 2) c->parts = 1;
   c->part = nd_malloc(((size_t)c->parts + 1) * sizeof *c->part);
   c->entries = nd_calloc(c->parts, sizeof *c->entries);
   if (!c->part || !c->entries) return nd_fail_memory(err, c->parts * sizeof *c->entries);

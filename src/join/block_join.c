@@ -14,7 +14,7 @@ enum {
   BUCKET_TOKENS = 1 << 16, /* a posting's token has 16 bits */
 };
 /* Pairs compared per posting from which buckets are faster than chains. */
-#define MANY 2.0
+#define MANY 1.4
 #define NOWHERE UINT32_MAX
 
 typedef struct bucket {

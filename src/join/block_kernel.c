@@ -9,7 +9,7 @@
 #include <immintrin.h>
 #endif
 
-enum { GROUP = 64, SEEK_FROM = 32 };
+enum { GROUP = 64, SEEK_FROM = 128 };
 
 /* An x and its range of the index side. */
 typedef struct prober {

@@ -1,7 +1,10 @@
 /* One kernel of the block join: included by block_kernel_levels.h with TARGET, SIDES (its
  * name), SCAN and WORDS. */
-TARGET static nd_status SIDES(nd_block_worker *w, const nd_block_list *list, uint32_t from,
-                              uint32_t to, unsigned probing, unsigned indexed, nd_error *err) {
+/* The thread sanitizer's calls between vector instructions break this code in gcc 12 (the
+ * kernels write nothing that threads share). */
+TARGET ND_NO_THREAD_SANITIZER static nd_status SIDES(nd_block_worker *w, const nd_block_list *list,
+                                                     uint32_t from, uint32_t to, unsigned probing,
+                                                     unsigned indexed, nd_error *err) {
   const nd_join_task *t = w->block->task;
   const uint32_t start = first_met(t, list, from, WORDS);
   ND_TRY(nd_block_reserve_side(w, to - start, err));

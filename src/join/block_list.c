@@ -6,7 +6,7 @@
 #include "join/block_join.h"
 
 enum {
-  FEW = 4,         /* postings that are compared without sketches */
+  FEW = 2,         /* postings that are compared without sketches */
   HEAVY = 1 << 21, /* comparisons that are worth a job of their own */
 };
 

@@ -3,8 +3,8 @@
  * A first pass over the input marks hash cells that are hit more than once; a
  * token alone in its cell occurs once and never enters the table.  The others,
  * at most half as many distinct ones as tokens, get numbers from an open table;
- * where even that would grow too large, the input is passed over several times,
- * a range of hashes each.  Then frequencies are counted, tokens ranked by them,
+ * where even that would grow too large, the input is passed over several times.
+ * Then frequencies are counted, tokens ranked by them,
  * and every record written in its place. */
 #include "join/sets.h"
 
@@ -12,8 +12,9 @@
 
 enum { AHEAD = 16, SMALL = 24 };
 #define NONE UINT32_MAX
+#define PENDING (UINT32_MAX - 1)
 
-/* Finds number and frequency; 12 bytes a slot would not be aligned, so two arrays. */
+/* Tokens and their numbers; 12 bytes a slot would not be aligned, so two arrays. */
 typedef struct numbers {
   uint64_t *key; /* mixed tokens */
   uint32_t *id;  /* number + 1; 0 is an empty slot */
@@ -38,14 +39,14 @@ static nd_status numbers_alloc(numbers *t, uint64_t slots, nd_error *err) {
   return nd_fail_memory(err, slots * (sizeof *t->key + sizeof *t->id));
 }
 
-/* The low bits: the high ones choose the round. */
 ND_INLINE uint64_t home_slot(const numbers *t, uint64_t mixed) {
   return (uint64_t)(((unsigned __int128)(mixed << 16) * t->slots) >> 64);
 }
 
-static nd_status numbers_grow(numbers *t, nd_error *err) {
+static nd_status numbers_grow(numbers *t, uint64_t most, nd_error *err) {
+  const uint64_t slots = t->slots * 2;
   numbers big = {.next = t->next};
-  ND_TRY(numbers_alloc(&big, t->slots + t->slots / 2, err));
+  ND_TRY(numbers_alloc(&big, slots < most ? slots : most, err));
   for (uint64_t i = 0; i < t->slots; i++) {
     if (!t->id[i]) continue;
     uint64_t at = home_slot(&big, t->key[i]);
@@ -60,12 +61,14 @@ static nd_status numbers_grow(numbers *t, nd_error *err) {
   return ND_OK;
 }
 
+/* The number of a token; PENDING: it is new, and the table is full. */
 ND_INLINE uint32_t number_of(numbers *t, uint64_t mixed) {
   uint64_t at = home_slot(t, mixed);
   while (t->id[at]) {
     if (t->key[at] == mixed) return t->id[at] - 1;
     at = at + 1 == t->slots ? 0 : at + 1;
   }
+  if (t->used == t->limit) return PENDING;
   t->key[at] = mixed;
   t->id[at] = ++t->next;
   t->used++;
@@ -92,53 +95,57 @@ ND_INLINE bool hit_again(const uint64_t *bits, uint64_t cell) {
   return bits[cell / 32] >> (cell % 32 * 2 + 1) & 1;
 }
 
-/* The number of every token of the input in id[], NONE where it surely occurs once. */
+/* Passes over the tokens that have no number yet; the first time `bits` tells which ones
+ * need none.  Says whether some are left. */
+static nd_status number_round(bool *left, uint32_t *id, numbers *t, const uint64_t *raw, uint64_t n,
+                              const uint64_t *bits, uint64_t cells, uint64_t most, nd_error *err) {
+  *left = false;
+  for (uint64_t i = 0; i < n; i++) {
+    if (i + AHEAD < n) {
+      const uint64_t ahead = nd_mix(raw[i + AHEAD]), at = home_slot(t, ahead);
+      if (bits) __builtin_prefetch(&bits[cell_of(ahead, cells) / 32]);
+      __builtin_prefetch(&t->id[at]);
+      __builtin_prefetch(&t->key[at]);
+    }
+    const uint64_t mixed = nd_mix(raw[i]);
+    if (bits) {
+      id[i] = hit_again(bits, cell_of(mixed, cells)) ? PENDING : NONE;
+    }
+    if (id[i] != PENDING) continue;
+    if (t->used == t->limit && t->slots < most) ND_TRY(numbers_grow(t, most, err));
+    id[i] = number_of(t, mixed);
+    *left |= id[i] == PENDING;
+    if (t->next == PENDING - 1) {
+      return nd_fail(err, ND_ERR_LIMIT, "more than 4,294,967,292 distinct tokens in a join");
+    }
+  }
+  return ND_OK;
+}
+
+/* The number of every token of the input in id[], NONE where it surely occurs once.  A
+ * table of `most` slots takes 12 bytes each, and half of that beside it while it grows:
+ * 10 bytes per token of the input at most.  When it is full, it gives no new numbers, and
+ * the tokens without one have their turn in an empty table. */
 static nd_status number_tokens(uint32_t *id, uint32_t *count, const uint64_t *raw, uint64_t n,
                                nd_error *err) {
   nd_status status = ND_OK;
   numbers table = {0};
-  uint64_t cells = n * 8 + 64;
+  const uint64_t cells = n * 8 + 64, most = n / 12 * 5 > 4096 ? n / 12 * 5 : 4096;
   uint64_t *bits = nd_calloc(cells / 32 + 1, sizeof *bits);
   if (!bits) return nd_fail_memory(err, cells / 4);
   mark_cells(bits, cells, raw, n);
-  uint64_t open = 0;
-  for (uint64_t i = 0; i < n; i++) {
-    bool again = hit_again(bits, cell_of(nd_mix(raw[i]), cells));
-    id[i] = again ? 0 : NONE;
-    open += again;
-  }
-  nd_free(bits);
-
-  /* At most half of the open ones are distinct, but for collisions of cells.  A
-   * table that grows to hold d of them takes 12 * 2 d bytes before it grows and
-   * 2/3 of that beside it while it does: rounds keep that within 10 bytes a token. */
-  uint64_t rounds = 1 + open * 2 / (n + 1);
-  for (uint64_t round = 0; round < rounds; round++) {
-    uint64_t from = (uint64_t)(((unsigned __int128)round << 16) / rounds);
-    uint64_t to = (uint64_t)((((unsigned __int128)round + 1) << 16) / rounds);
-    uint32_t next = table.next;
+  for (bool left = true; left;) {
+    const uint32_t next = table.next;
     numbers_clear(&table);
-    ND_TRY_GOTO(numbers_alloc(&table, 1024 + open / rounds / 16, err), out);
+    ND_TRY_GOTO(numbers_alloc(&table, 4096 < most ? 4096 : most, err), out);
     table.next = next;
-    for (uint64_t i = 0; i < n; i++) {
-      if (i + AHEAD < n && id[i + AHEAD] != NONE) {
-        uint64_t at = home_slot(&table, nd_mix(raw[i + AHEAD]));
-        __builtin_prefetch(&table.id[at]);
-        __builtin_prefetch(&table.key[at]);
-      }
-      if (id[i] == NONE) continue;
-      uint64_t mixed = nd_mix(raw[i]);
-      if (mixed >> 48 < from || mixed >> 48 >= to) continue;
-      if (table.used == table.limit) ND_TRY_GOTO(numbers_grow(&table, err), out);
-      if (table.next == NONE - 1) {
-        status = nd_fail(err, ND_ERR_LIMIT, "more than 4,294,967,293 distinct tokens in a join");
-        goto out;
-      }
-      id[i] = number_of(&table, mixed);
-    }
+    ND_TRY_GOTO(number_round(&left, id, &table, raw, n, bits, cells, most, err), out);
+    nd_free(bits);
+    bits = NULL;
   }
   *count = table.next;
 out:
+  nd_free(bits);
   numbers_clear(&table);
   return status;
 }
