@@ -5,7 +5,7 @@
 
 #include "output/tsv.h"
 
-enum { SLOTS = 64, SMALL_COLUMNS = ND_COLUMNS - ND_COL_FILE };
+enum { LEAST_SLOTS = 8, SMALL_COLUMNS = ND_COLUMNS - ND_COL_FILE };
 
 typedef struct slot {
   size_t block; /* + 1; 0: empty */
@@ -16,7 +16,10 @@ struct nd_ids {
   const nd_store *store;
   const nd_walk *walk;
   uint64_t *line_base; /* per block */
-  slot slots[SLOTS];
+  slot *slots;         /* by block number, modulo their number */
+  size_t slot_n;
+  size_t last; /* the block loaded last */
+  nd_buf row;
 };
 
 /* Line numbers of a range count from its start: add those before it. */
@@ -34,13 +37,29 @@ static void add_up_lines(nd_ids *ids) {
   }
 }
 
-nd_status nd_ids_new(nd_ids **out, const nd_store *store, const nd_walk *walk, nd_error *err) {
+/* How many blocks' ids fit. */
+static size_t count_slots(const nd_store *s, uint64_t memory) {
+  uint64_t bytes = 1;
+  for (size_t i = 0; i < s->block_n; i++)
+    bytes += (uint64_t)s->blocks[i].head.docs * 4 * SMALL_COLUMNS + s->blocks[i].head.id_bytes;
+  if (bytes <= memory) return s->block_n ? s->block_n : 1;
+  uint64_t fit = memory / (bytes / s->block_n + 1);
+  return fit < LEAST_SLOTS ? LEAST_SLOTS : (size_t)fit;
+}
+
+nd_status nd_ids_new(nd_ids **out, const nd_store *store, const nd_walk *walk, uint64_t memory,
+                     nd_error *err) {
   nd_ids *ids = nd_calloc(1, sizeof *ids);
   if (!ids) return nd_fail_memory(err, sizeof *ids);
   ids->store = store;
   ids->walk = walk;
   ids->line_base = nd_malloc(store->block_n * sizeof *ids->line_base);
-  if (!ids->line_base) {
+  ids->slot_n = count_slots(store, memory);
+  ids->last = SIZE_MAX;
+  ids->slots = nd_calloc(ids->slot_n, sizeof *ids->slots);
+  if (!ids->line_base || !ids->slots) {
+    nd_free(ids->line_base);
+    nd_free(ids->slots);
     nd_free(ids);
     return nd_fail_memory(err, store->block_n * sizeof *ids->line_base);
   }
@@ -51,7 +70,9 @@ nd_status nd_ids_new(nd_ids **out, const nd_store *store, const nd_walk *walk, n
 
 void nd_ids_free(nd_ids *ids) {
   if (!ids) return;
-  for (size_t i = 0; i < SLOTS; i++) nd_buf_clear(&ids->slots[i].bytes);
+  for (size_t i = 0; i < ids->slot_n; i++) nd_buf_clear(&ids->slots[i].bytes);
+  nd_free(ids->slots);
+  nd_buf_clear(&ids->row);
   nd_free(ids->line_base);
   nd_free(ids);
 }
@@ -65,7 +86,7 @@ nd_status nd_ids_place(nd_buf *out, const nd_ids *ids, size_t block, uint32_t fi
 }
 
 static nd_status load(slot **out, nd_ids *ids, size_t block, nd_error *err) {
-  slot *s = &ids->slots[block % SLOTS];
+  slot *s = &ids->slots[block % ids->slot_n];
   *out = s;
   if (s->block == block + 1) return ND_OK;
   const nd_block_header *h = &ids->store->blocks[block].head;
@@ -75,15 +96,55 @@ static nd_status load(slot **out, nd_ids *ids, size_t block, nd_error *err) {
   ND_TRY(nd_buf_reserve(&s->bytes, size, err));
   ND_TRY(nd_store_read(ids->store, block, nd_block_column(h, ND_COL_FILE), s->bytes.p, size, err));
   s->block = block + 1;
+  ids->last = block;
   return ND_OK;
+}
+
+/* One row of a column of 32-bit cells. */
+static nd_status read_cell(uint32_t *out, const nd_ids *ids, size_t block, nd_column column,
+                           size_t row, nd_error *err) {
+  uint64_t at = nd_block_column(&ids->store->blocks[block].head, column) + 4 * row;
+  return nd_store_read(ids->store, block, at, out, sizeof *out, err);
+}
+
+static nd_status append_place(nd_buf *out, const nd_ids *ids, size_t block, size_t row,
+                              uint32_t file, uint32_t line, nd_error *err) {
+  uint64_t offset = 0;
+  if (!line) {
+    uint64_t at = nd_block_column(&ids->store->blocks[block].head, ND_COL_OFFSET) + 8 * row;
+    ND_TRY(nd_store_read(ids->store, block, at, &offset, sizeof offset, err));
+  }
+  return nd_ids_place(out, ids, block, file, line, offset, err);
+}
+
+/* Without loading the block. */
+static nd_status append_row(nd_buf *out, nd_ids *ids, size_t block, size_t row, nd_error *err) {
+  const nd_block_header *h = &ids->store->blocks[block].head;
+  uint32_t begin = 0, end = 0, file = 0, line = 0;
+  if (row) ND_TRY(read_cell(&begin, ids, block, ND_COL_ID_END, row - 1, err));
+  ND_TRY(read_cell(&end, ids, block, ND_COL_ID_END, row, err));
+  if (end > begin) {
+    ids->row.n = 0;
+    ND_TRY(nd_buf_reserve(&ids->row, end - begin, err));
+    ND_TRY(nd_store_read(ids->store, block, nd_block_column(h, ND_COLUMNS) + begin, ids->row.p,
+                         end - begin, err));
+    return nd_tsv_append(out, (nd_str){ids->row.p, end - begin}, err);
+  }
+  ND_TRY(read_cell(&file, ids, block, ND_COL_FILE, row, err));
+  ND_TRY(read_cell(&line, ids, block, ND_COL_LINE, row, err));
+  return append_place(out, ids, block, row, file, line, err);
 }
 
 nd_status nd_ids_append(nd_buf *out, nd_ids *ids, uint32_t document, nd_error *err) {
   size_t block = nd_store_find(ids->store, document);
   const nd_block_ref *b = &ids->store->blocks[block];
   slot *s;
-  ND_TRY(load(&s, ids, block, err));
   size_t row = document - b->first, docs = b->head.docs;
+  bool here = ids->slots[block % ids->slot_n].block == block + 1;
+  bool in_order = ids->last == SIZE_MAX || block == ids->last + 1;
+  if (!here && !in_order && ids->slot_n < ids->store->block_n)
+    return append_row(out, ids, block, row, err);
+  ND_TRY(load(&s, ids, block, err));
   const uint32_t *cells = (const uint32_t *)(const void *)s->bytes.p;
   const uint32_t *id_end = cells + (size_t)(ND_COL_ID_END - ND_COL_FILE) * docs;
   uint32_t begin = row ? id_end[row - 1] : 0;
@@ -91,11 +152,5 @@ nd_status nd_ids_append(nd_buf *out, nd_ids *ids, uint32_t document, nd_error *e
     const char *bytes = s->bytes.p + docs * 4 * SMALL_COLUMNS;
     return nd_tsv_append(out, (nd_str){bytes + begin, id_end[row] - begin}, err);
   }
-  uint32_t file = cells[row], line = cells[docs + row];
-  uint64_t offset = 0;
-  if (!line) {
-    uint64_t at = nd_block_column(&b->head, ND_COL_OFFSET) + 8 * row;
-    ND_TRY(nd_store_read(ids->store, block, at, &offset, sizeof offset, err));
-  }
-  return nd_ids_place(out, ids, block, file, line, offset, err);
+  return append_place(out, ids, block, row, cells[row], cells[docs + row], err);
 }

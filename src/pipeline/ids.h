@@ -1,6 +1,7 @@
 /* Names of documents: the id a record has, or the place where it stands.
  *
- * Reads ids through a small cache of blocks; one per thread. */
+ * Keeps the ids of blocks in a share of the memory; what does not fit is read row
+ * by row, unless it is read in order.  One per thread. */
 #ifndef ND_PIPELINE_IDS_H
 #define ND_PIPELINE_IDS_H
 
@@ -9,7 +10,7 @@
 
 typedef struct nd_ids nd_ids;
 
-nd_status nd_ids_new(nd_ids **out, const nd_store *store, const nd_walk *walk,
+nd_status nd_ids_new(nd_ids **out, const nd_store *store, const nd_walk *walk, uint64_t memory,
                      nd_error *err) ND_MUST_CHECK;
 void nd_ids_free(nd_ids *ids);
 

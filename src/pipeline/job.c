@@ -231,7 +231,7 @@ nd_status nd_job_read(nd_job_run *j, const char *work, nd_error *err) {
   }
   ND_TRY(seal(j, err));
   count_blocks(j);
-  return nd_ids_new(&j->ids, &j->store, &j->walk, err);
+  return nd_ids_new(&j->ids, &j->store, &j->walk, j->settings.memory / 16, err);
 }
 
 typedef struct verifying {
