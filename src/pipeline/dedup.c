@@ -62,6 +62,14 @@ static nd_status count_clusters(dedup *d, nd_error *err) {
   return ND_OK;
 }
 
+/* The lists; beside the copying, as one thread does them. */
+static nd_status write_lists(void *context, nd_error *err) {
+  dedup *d = context;
+  ND_TRY(nd_lines_file(d->dir.out, "pairs.tsv", fill_pairs, &d->job, err));
+  ND_TRY(nd_lines_file(d->dir.out, "clusters.tsv", fill_clusters, d, err));
+  return nd_lines_file(d->dir.out, "rejected.tsv", fill_rejects, &d->job, err);
+}
+
 static nd_status write_results(dedup *d, nd_error *err) {
   nd_job_run *j = &d->job;
   const char *out = d->dir.out;
@@ -69,12 +77,9 @@ static nd_status write_results(dedup *d, nd_error *err) {
   ND_TRY(nd_io_mkdirs(out, err));
   char *path = NULL;
   ND_TRY(nd_path_join(&path, out, "kept", err));
-  nd_status status = nd_kept_write(j, d->clusters.centre, path, err);
+  nd_status status = nd_kept_write(j, d->clusters.centre, path, write_lists, d, err);
   nd_free(path);
   ND_TRY(status);
-  ND_TRY(nd_lines_file(out, "pairs.tsv", fill_pairs, j, err));
-  ND_TRY(nd_lines_file(out, "clusters.tsv", fill_clusters, d, err));
-  ND_TRY(nd_lines_file(out, "rejected.tsv", fill_rejects, j, err));
   j->summary->write_seconds = nd_job_lap(j);
   nd_job_finish(j);
   ND_TRY(nd_path_join(&path, out, "summary.json", err));

@@ -86,7 +86,7 @@ static nd_status find_digests(finder *f, nd_error *err) {
   uint32_t *shingles = nd_malloc(most * sizeof *shingles);
   nd_status status = digest && shingles ? ND_OK : nd_fail_memory(err, most * sizeof *digest);
   if (status == ND_OK)
-    status = nd_grouper_new(&g, s->documents, f->settings->memory / 2, f->tmp, err);
+    status = nd_grouper_new(&g, s->documents, f->settings->memory / 4, f->tmp, err);
   for (size_t i = 0; status == ND_OK && i < s->block_n; i++)
     status = add_digests(g, f, digest, shingles, i, err);
   if (status == ND_OK) status = nd_grouper_finish(g, err);
@@ -143,7 +143,7 @@ static nd_status find_repeated_ids(finder *f, nd_error *err) {
   uint64_t *hash = nd_malloc(most * sizeof *hash);
   nd_status status = hash ? ND_OK : nd_fail_memory(err, most * sizeof *hash);
   if (status == ND_OK)
-    status = nd_grouper_new(&g, s->documents, f->settings->memory / 2, f->tmp, err);
+    status = nd_grouper_new(&g, s->documents, f->settings->memory / 4, f->tmp, err);
   for (size_t i = 0; status == ND_OK && i < s->block_n; i++) {
     status = nd_store_column(s, i, ND_COL_ID_HASH, sizeof *hash, hash, err);
     for (uint32_t j = 0; status == ND_OK && j < s->blocks[i].head.docs; j++)
@@ -168,6 +168,12 @@ static nd_status find_repeated_ids(finder *f, nd_error *err) {
   nd_grouper_free(g);
   nd_free(hash);
   return status;
+}
+
+/* Equal digests and equal ids have nothing to do with one another. */
+static nd_status find_equals(void *context, unsigned member, uint64_t job, nd_error *err) {
+  (void)member;
+  return job == 0 ? find_digests(context, err) : find_repeated_ids(context, err);
 }
 
 static nd_status add_band(nd_grouper *g, const finder *f, uint64_t *keys, uint32_t band,
@@ -248,8 +254,7 @@ nd_status nd_find(nd_found *out, const nd_text_source *source, const char *tmp, 
   out->same = nd_malloc(n * sizeof *out->same);
   out->repeated_id = nd_malloc(REPEATED_SHOWN * sizeof *out->repeated_id);
   if (!out->same || !out->repeated_id) return nd_fail_memory(err, n * sizeof *out->same);
-  ND_TRY(find_repeated_ids(&f, err));
-  ND_TRY(find_digests(&f, err));
+  ND_TRY(nd_threads_run(settings->threads < 2 ? 1 : 2, 2, find_equals, &f, err));
   uint64_t jobs = (n + JOB_DOCUMENTS - 1) / JOB_DOCUMENTS;
   ND_TRY(nd_threads_run(settings->threads, jobs, check_copies, &f, err));
   for (uint64_t d = 0; d < n; d++)

@@ -30,6 +30,8 @@ typedef struct keeper {
   nd_job_run *job;
   const uint32_t *centre;
   const char *dir;
+  nd_kept_beside beside;
+  void *context;
   region *regions; /* in order of file and place */
   size_t n, cap;
   size_t *first; /* per file: its first region; files + 1 of them */
@@ -330,6 +332,7 @@ static bool is_large(const keeper *k, uint32_t f) {
 /* A job is a region of a plain file, or (its first region) a small packed file. */
 static nd_status copy_job(void *context, unsigned member, uint64_t job, nd_error *err) {
   keeper *k = context;
+  if (job-- == 0) return k->beside(k->context, err);
   const region *r = &k->regions[job];
   struct member *m = &k->members[member];
   if (member == 0) ND_TRY(nd_job_report(k->job, "write", job, k->n, err));
@@ -413,7 +416,7 @@ static nd_status write_all(keeper *k, nd_error *err) {
   ND_TRY(check_inputs(k, err)); /* so that the copying does not trip over it … */
   ND_TRY(nd_threads_run(j->settings.threads, k->n, measure_region, k, err));
   for (uint32_t f = 0; f < j->walk.inputs; f++) ND_TRY(place_file(k, f, err));
-  ND_TRY(nd_threads_run(j->settings.threads, k->n, copy_job, k, err));
+  ND_TRY(nd_threads_run(j->settings.threads, k->n + 1, copy_job, k, err));
   for (uint32_t f = 0; f < j->walk.n; f++) {
     if (!k->packed[f] || !is_large(k, f)) continue;
     ND_TRY(copy_packed(k, &k->members[0], f, j->settings.threads, err));
@@ -421,8 +424,9 @@ static nd_status write_all(keeper *k, nd_error *err) {
   return check_inputs(k, err); /* … and that it was not changed meanwhile */
 }
 
-nd_status nd_kept_write(nd_job_run *j, const uint32_t *centre, const char *dir, nd_error *err) {
-  keeper k = {.job = j, .centre = centre, .dir = dir};
+nd_status nd_kept_write(nd_job_run *j, const uint32_t *centre, const char *dir,
+                        nd_kept_beside beside, void *context, nd_error *err) {
+  keeper k = {.job = j, .centre = centre, .dir = dir, .beside = beside, .context = context};
   unsigned threads = j->settings.threads;
   k.first = nd_calloc(j->walk.n + 1, sizeof *k.first);
   k.packed = nd_calloc(j->walk.n, sizeof *k.packed);
