@@ -17,9 +17,8 @@ typedef struct finder {
   const nd_text_source *source;
   const char *tmp;
   _Atomic uint32_t *last_centre;
-  nd_bucket_stats *stats;    /* per member */
-  uint64_t share;            /* memory of one member */
-  _Atomic uint64_t uncopied; /* equal digests, different tokens */
+  nd_bucket_stats *stats; /* per member */
+  uint64_t share;         /* memory of one member */
 } finder;
 
 void nd_found_clear(nd_found *f) {
@@ -110,10 +109,7 @@ static nd_status check_range(finder *f, nd_texts *texts, uint64_t begin, uint64_
       ND_TRY(nd_texts_get(first, texts, loaded, err));
     }
     ND_TRY(nd_texts_get(copy, texts, document, err));
-    if (!nd_str_eq(nd_buf_str(first), nd_buf_str(copy))) {
-      same[d] = document;
-      atomic_fetch_add(&f->uncopied, 1);
-    }
+    if (!nd_str_eq(nd_buf_str(first), nd_buf_str(copy))) same[d] = document;
   }
   return ND_OK;
 }

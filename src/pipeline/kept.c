@@ -145,7 +145,6 @@ static nd_status add_region(keeper *k, region r, nd_error *err) {
 }
 
 typedef struct earliest {
-  keeper *keeper;
   uint64_t *begin; /* per file of the task; UINT64_MAX: nothing of it here */
   uint64_t *end;   /* of its last record here */
   uint32_t file, files;
@@ -202,7 +201,7 @@ static nd_status make_regions(keeper *k, nd_error *err) {
     uint32_t files = nd_feed_task(j->feed, i)->files;
     if (files > most) most = files;
   }
-  earliest e = {.keeper = k, .begin = nd_malloc(2 * most * sizeof *e.begin)};
+  earliest e = {.begin = nd_malloc(2 * most * sizeof *e.begin)};
   if (!e.begin) return nd_fail_memory(err, 2 * most * sizeof *e.begin);
   e.end = e.begin + most;
   nd_status status = ND_OK;

@@ -30,6 +30,7 @@ typedef struct joiner {
   bool texts; /* edit distance: the texts themselves */
   double began;
   nd_item out[1024];
+  size_t out_n;
 } joiner;
 
 /* Scratch of one thread. */
@@ -101,32 +102,25 @@ static double seconds(void) {
   return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-static nd_item candidate(const joiner *j, uint32_t x, uint32_t y) {
+/* One pair of records on its way to the candidates; `last` empties the batch. */
+static nd_status give(joiner *j, uint32_t x, uint32_t y, bool last, nd_error *err) {
   const nd_order *order = &j->found->order;
   uint64_t p = nd_order_position(order, j->document[x]);
   uint64_t q = nd_order_position(order, j->document[y]);
-  return (nd_item){p < q ? p << 32 | q : q << 32 | p, ND_PAIR_FULL};
+  j->out[j->out_n++] = (nd_item){p < q ? p << 32 | q : q << 32 | p, ND_PAIR_FULL};
+  if (!last && j->out_n < sizeof j->out / sizeof *j->out) return ND_OK;
+  size_t n = j->out_n;
+  j->out_n = 0;
+  return nd_sorter_add(j->found->pairs, j->out, n, err);
 }
 
 static nd_status take_sets(void *context, const nd_join_pair *pair, size_t n, nd_error *err) {
-  joiner *j = context;
-  size_t room = sizeof j->out / sizeof *j->out;
-  for (size_t i = 0; i < n;) {
-    size_t k = 0;
-    for (; k < room && i < n; i++) j->out[k++] = candidate(j, pair[i].a, pair[i].b);
-    ND_TRY(nd_sorter_add(j->found->pairs, j->out, k, err));
-  }
+  for (size_t i = 0; i < n; i++) ND_TRY(give(context, pair[i].a, pair[i].b, i + 1 == n, err));
   return ND_OK;
 }
 
 static nd_status take_edits(void *context, const nd_edit_pair *pair, size_t n, nd_error *err) {
-  joiner *j = context;
-  size_t room = sizeof j->out / sizeof *j->out;
-  for (size_t i = 0; i < n;) {
-    size_t k = 0;
-    for (; k < room && i < n; i++) j->out[k++] = candidate(j, pair[i].a, pair[i].b);
-    ND_TRY(nd_sorter_add(j->found->pairs, j->out, k, err));
-  }
+  for (size_t i = 0; i < n; i++) ND_TRY(give(context, pair[i].a, pair[i].b, i + 1 == n, err));
   return ND_OK;
 }
 

@@ -10,7 +10,7 @@ bool nd_similarity_reaches(nd_similarity kind, nd_overlap o, nd_decimal t) {
   uint64_t right = (uint64_t)o.joint - o.left + o.common;
   uint64_t smaller = o.left < right ? o.left : right;
   switch (kind) {
-    case ND_SIMILARITY_JACCARD: return (wide)o.common * t.den >= (wide)o.joint * t.num;
+    case ND_SIMILARITY_JACCARD: return nd_overlap_reaches(o, t.num, t.den);
     case ND_SIMILARITY_CONTAINMENT: return (wide)o.common * t.den >= (wide)smaller * t.num;
     case ND_SIMILARITY_OVERLAP: return (wide)o.common * t.den >= t.num;
     case ND_SIMILARITY_COSINE: {
