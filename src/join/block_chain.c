@@ -96,7 +96,7 @@ ND_INLINE nd_status walk_body(chains *c, nd_block_worker *w, growing *g, uint32_
       const size_t at = (size_t)token[i] * sides;
       const head_of newest = head[at + other];
       const uint32_t before = i ? token[i - 1] : UINT32_MAX;
-      if (newest.record >= lowest && newest.link) {
+      if (chain && newest.record >= lowest && newest.link) {
         for (uint32_t l = newest.link; l && chain[l - 1].record >= lowest; l = chain[l - 1].next) {
           met++;
           w->candidate[w->candidates] =

@@ -42,7 +42,8 @@ static size_t count_slots(const nd_store *s, uint64_t memory) {
   uint64_t bytes = 1;
   for (size_t i = 0; i < s->block_n; i++)
     bytes += (uint64_t)s->blocks[i].head.docs * 4 * SMALL_COLUMNS + s->blocks[i].head.id_bytes;
-  if (bytes <= memory) return s->block_n ? s->block_n : 1;
+  if (s->block_n == 0) return 1;
+  if (bytes <= memory) return s->block_n;
   uint64_t fit = memory / (bytes / s->block_n + 1);
   return fit < LEAST_SLOTS ? LEAST_SLOTS : (size_t)fit;
 }
