@@ -91,12 +91,13 @@ ND_INLINE nd_status walk_body(chains *c, nd_block_worker *w, growing *g, uint32_
       ND_TRY(nd_array_grow(&g->link, &g->cap, g->n + indexed, sizeof *g->link, err));
     }
     link *restrict chain = g->link;
+    if (!chain) continue; /* nothing is indexed yet, nor of this record */
     for (uint32_t i = 0; i < prefix && token[i] < to; i++) {
       if (token[i] < from) continue;
       const size_t at = (size_t)token[i] * sides;
       const head_of newest = head[at + other];
       const uint32_t before = i ? token[i - 1] : UINT32_MAX;
-      if (chain && newest.record >= lowest && newest.link) {
+      if (newest.record >= lowest && newest.link) {
         for (uint32_t l = newest.link; l && chain[l - 1].record >= lowest; l = chain[l - 1].next) {
           met++;
           w->candidate[w->candidates] =
