@@ -1,6 +1,6 @@
 # bash completion for neardup.  tests/docs.py holds it against `neardup --help`.
 
-_neardup_commands='dedup pairs cluster inspect help'
+_neardup_commands='dedup pairs cluster inspect study help'
 
 # The options of a command.
 _neardup_options() {
@@ -13,6 +13,7 @@ _neardup_options() {
     pairs) echo "$read $find --collapse --top" ;;
     cluster) echo '--threshold --cluster --help' ;;
     inspect) echo "$read --whole" ;;
+    study) echo "$read $find --output --truth" ;;
     help) ;;
     *) echo '--help --version' ;;
   esac

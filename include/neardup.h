@@ -3,6 +3,7 @@
  * status.h   status codes and errors
  * options.h  options and their table
  * run.h      the jobs: dedup, pairs, cluster, inspect
+ * study.h    the papers' experiments on any corpus
  * sketch.h   two documents at a time: sketches and exact resemblance */
 #ifndef NEARDUP_H
 #define NEARDUP_H
@@ -11,5 +12,6 @@
 #include "neardup/run.h"
 #include "neardup/sketch.h"
 #include "neardup/status.h"
+#include "neardup/study.h"
 
 #endif

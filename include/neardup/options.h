@@ -90,7 +90,15 @@ enum { /* commands that take an option */
        ND_FOR_DEDUP = 1,
        ND_FOR_PAIRS = 2,
        ND_FOR_CLUSTER = 4,
-       ND_FOR_INSPECT = 8
+       ND_FOR_INSPECT = 8,
+       ND_FOR_STUDY = 16,
+       ND_FOR_PLAN = 32,
+       ND_FOR_EVAL = 64,
+       ND_FOR_PREVALENCE = 128,
+       ND_FOR_EXPLAIN = 256,
+       ND_FOR_SKETCH = 512,
+       ND_FOR_MERGE = 1024,
+       ND_FOR_INFO = 2048
 };
 
 typedef struct nd_option_info {

@@ -17,6 +17,31 @@ static int wrong(const cli_command *command, int *exit_status) {
   return 1;
 }
 
+/* The place of an extra option, by name or by letter; -1: there is none. */
+static int find_extra(const cli_command *command, const char *name, size_t n, char letter) {
+  const cli_extra *e = command->extras;
+  for (int i = 0; e && e[i].name; i++) {
+    if (letter ? e[i].letter == letter : strlen(e[i].name) == n && memcmp(e[i].name, name, n) == 0)
+      return i;
+  }
+  return -1;
+}
+
+static int take_extra(cli_args *out, const cli_command *command, int place, const char *value,
+                      int *exit_status) {
+  const cli_extra *e = &command->extras[place];
+  if (!e->metavar && value) {
+    cli_complain("--%s takes no value", e->name);
+    return wrong(command, exit_status);
+  }
+  if (e->metavar && !value) {
+    cli_complain("--%s needs a value: %s", e->name, e->metavar);
+    return wrong(command, exit_status);
+  }
+  out->extra[place] = value ? value : "yes";
+  return 0;
+}
+
 /* One --option; *i is moved past its value. */
 static int take_option(cli_args *out, const cli_command *command, int argc, char **argv, int *i,
                        int *exit_status) {
@@ -27,16 +52,10 @@ static int take_option(cli_args *out, const cli_command *command, int argc, char
   nd_error err = {0};
   char plain[64];
   snprintf(plain, sizeof plain, "%.*s", (int)(n < 63 ? n : 63), name);
-  if (n == 6 && memcmp(name, "output", n) == 0 && command->bit == ND_FOR_DEDUP) {
-    if (!value && *i + 1 < argc) value = argv[++*i];
-    out->output = value;
-    if (value) return 0;
-    cli_complain("--output needs a directory");
-    return wrong(command, exit_status);
-  }
-  if (n == 5 && strcmp(name, "whole") == 0 && command->bit == ND_FOR_INSPECT) {
-    out->whole = 1;
-    return 0;
+  int extra = find_extra(command, name, n, 0);
+  if (extra >= 0) {
+    if (!value && command->extras[extra].metavar && *i + 1 < argc) value = argv[++*i];
+    return take_extra(out, command, extra, value, exit_status);
   }
   if (!info) {
     nd_status status = nd_options_set(&out->options, plain, "", &err);
@@ -84,12 +103,11 @@ int cli_parse(cli_args *out, const cli_command *command, int argc, char **argv, 
       cli_help(stdout, command);
       *exit_status = EXIT_DONE;
       return 1;
-    } else if (strncmp(a, "-o", 2) == 0 && command->bit == ND_FOR_DEDUP) {
-      out->output = a[2] ? a + 2 : i + 1 < argc ? argv[++i] : NULL;
-      if (!out->output) {
-        cli_complain("-o needs a directory");
-        return wrong(command, exit_status);
-      }
+    } else if (a[1] != '-' && find_extra(command, NULL, 0, a[1]) >= 0) {
+      int place = find_extra(command, NULL, 0, a[1]);
+      const char *value = a[2] ? a + 2 : NULL;
+      if (!value && command->extras[place].metavar && i + 1 < argc) value = argv[++i];
+      if (take_extra(out, command, place, value, exit_status)) return 1;
     } else if (a[1] == '-') {
       if (take_option(out, command, argc, argv, &i, exit_status)) return 1;
     } else {

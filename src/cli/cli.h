@@ -7,6 +7,16 @@
 
 enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_REJECTED = 3, EXIT_INTERRUPTED = 130 };
 
+/* An option of one command only; those that several share are in the library's
+ * table.  Without a metavar it is a flag. */
+typedef struct cli_extra {
+  const char *name; /* without the dashes; NULL ends the list */
+  char letter;      /* -o; 0: none */
+  const char *metavar;
+  const char *help;
+} cli_extra;
+enum { CLI_EXTRAS = 8 }; /* of one command, at most */
+
 typedef struct cli_command {
   const char *name;
   unsigned bit;        /* ND_FOR_… */
@@ -15,16 +25,16 @@ typedef struct cli_command {
   const char *text;    /* a paragraph */
   const char *examples;
   int (*run)(const struct cli_command *self, int argc, char **argv);
+  const cli_extra *extras; /* NULL: none */
 } cli_command;
 
-extern const cli_command cli_dedup, cli_pairs, cli_cluster, cli_inspect;
+extern const cli_command cli_dedup, cli_pairs, cli_cluster, cli_inspect, cli_study;
 extern const cli_command *const cli_commands[]; /* ends with NULL */
 
 /* Parsed arguments of a command. */
 typedef struct cli_args {
   nd_options options;
-  const char *output; /* -o DIR, or NULL */
-  int whole;          /* --whole */
+  const char *extra[CLI_EXTRAS]; /* values of the command's extras, by place; NULL: not given */
   const char **inputs;
   size_t input_n;
 } cli_args;

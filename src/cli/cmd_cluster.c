@@ -33,4 +33,5 @@ const cli_command cli_cluster = {
     "that pair is not in the list. The first document of a cluster to appear is the kept one.",
     "  neardup cluster pairs.tsv > clusters.tsv\n"
     "  neardup cluster --cluster star --threshold 0.9 pairs.tsv\n",
-    run};
+    run,
+    NULL};

@@ -3,6 +3,11 @@
 
 #include "cli.h"
 
+enum { OUTPUT };
+static const cli_extra extras[] = {
+    {"output", 'o', "DIR", "where the result goes; a new or empty directory"},
+    {NULL, 0, NULL, NULL}};
+
 static void report_input(const nd_summary *s, const char *dir) {
   fprintf(stderr, "read      %s document%s in %s file%s, %s", cli_count(s->documents),
           s->documents == 1 ? "" : "s", cli_count(s->files), s->files == 1 ? "" : "s",
@@ -34,7 +39,7 @@ static void report_method(const nd_summary *s, const nd_options *o) {
 static void report(const nd_summary *s, const cli_args *args, const cli_progress *p) {
   if (p->how == CLI_PROGRESS_JSON) return;
   if (s->already_complete) {
-    fprintf(stderr, "%s is complete already: nothing to do\n", args->output);
+    fprintf(stderr, "%s is complete already: nothing to do\n", args->extra[OUTPUT]);
     return;
   }
   if (s->shard_only) {
@@ -42,21 +47,22 @@ static void report(const nd_summary *s, const cli_args *args, const cli_progress
             args->options.shard, cli_count(s->documents));
     return;
   }
-  report_input(s, args->output);
+  report_input(s, args->extra[OUTPUT]);
   fprintf(stderr, "kept      %s\n", cli_count(s->kept));
   fprintf(stderr, "dropped   %s (%s exact cop%s) from %s cluster%s\n", cli_count(s->dropped),
           cli_count(s->copies), s->copies == 1 ? "y" : "ies", cli_count(s->clusters),
           s->clusters == 1 ? "" : "s");
   report_method(s, &args->options);
   cli_report_cost(s, p);
-  fprintf(stderr, "result    %s/kept, clusters.tsv, pairs.tsv, summary.json\n", args->output);
+  fprintf(stderr, "result    %s/kept, clusters.tsv, pairs.tsv, summary.json\n",
+          args->extra[OUTPUT]);
 }
 
 static int run(const cli_command *self, int argc, char **argv) {
   cli_args args;
   int exit_status = EXIT_DONE;
   if (cli_parse(&args, self, argc, argv, &exit_status) == 0) {
-    if (!args.output) {
+    if (!args.extra[OUTPUT]) {
       cli_complain("dedup needs -o DIR, the directory for its result");
       exit_status = EXIT_USAGE;
     } else {
@@ -65,8 +71,8 @@ static int run(const cli_command *self, int argc, char **argv) {
       nd_hooks hooks;
       cli_progress progress;
       cli_progress_start(&progress, &args.options, &hooks);
-      nd_status status =
-          nd_dedup(&summary, args.inputs, args.input_n, args.output, &args.options, &hooks, &err);
+      nd_status status = nd_dedup(&summary, args.inputs, args.input_n, args.extra[OUTPUT],
+                                  &args.options, &hooks, &err);
       cli_progress_end(&progress);
       if (status == ND_OK) cli_report_join(&summary.join, &args.options);
       if (status == ND_OK) report(&summary, &args, &progress);
@@ -93,4 +99,5 @@ const cli_command cli_dedup = {
     "  neardup dedup crawl/*.warc.gz -o out --threshold 0.9 --keep newest\n"
     "  neardup dedup --format lines --shingle chars:9 titles.txt -o out\n"
     "  zcat big.jsonl.gz | neardup dedup - -o out --memory 4G\n",
-    run};
+    run,
+    extras};

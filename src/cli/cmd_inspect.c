@@ -1,6 +1,10 @@
 /* neardup inspect */
 #include "cli.h"
 
+enum { WHOLE };
+static const cli_extra extras[] = {{"whole", 0, NULL, "show all tokens of every document"},
+                                   {NULL, 0, NULL, NULL}};
+
 static int run(const cli_command *self, int argc, char **argv) {
   cli_args args;
   int exit_status = EXIT_DONE;
@@ -12,8 +16,8 @@ static int run(const cli_command *self, int argc, char **argv) {
     nd_sink out = cli_stdout();
     cli_progress_start(&progress, &args.options, &hooks);
     hooks.progress = NULL; /* the lines themselves show it */
-    nd_status status =
-        nd_inspect(&s, args.inputs, args.input_n, args.whole, &out, &args.options, &hooks, &err);
+    nd_status status = nd_inspect(&s, args.inputs, args.input_n, args.extra[WHOLE] != NULL, &out,
+                                  &args.options, &hooks, &err);
     exit_status = cli_exit(status, &err, &s);
   }
   cli_args_clear(&args);
@@ -31,4 +35,5 @@ const cli_command cli_inspect = {
     "  neardup inspect crawl.warc.gz | head\n"
     "  neardup inspect --whole page.html\n"
     "  neardup inspect corpus.jsonl | awk -F'\\t' '$3 == \"rejected\"'\n",
-    run};
+    run,
+    extras};

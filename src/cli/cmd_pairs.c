@@ -46,4 +46,5 @@ const cli_command cli_pairs = {
     "  neardup pairs corpus.jsonl > pairs.tsv\n"
     "  neardup pairs --threshold 0.5 --recall 0.99 docs/ | sort -t$'\\t' -k3,3r | head\n"
     "  neardup pairs corpus.jsonl | neardup cluster -\n",
-    run};
+    run,
+    NULL};

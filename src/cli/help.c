@@ -69,6 +69,15 @@ static void help_table(FILE *to, const cli_command *command, unsigned width) {
   }
 }
 
+static void help_extras(FILE *to, const cli_command *command, unsigned width) {
+  for (const cli_extra *e = command->extras; e && e->name; e++) {
+    char left[80], letter[] = {'-', e->letter, ',', ' ', '\0'};
+    snprintf(left, sizeof left, "%s--%s%s%s", e->letter ? letter : "", e->name,
+             e->metavar ? " " : "", e->metavar ? e->metavar : "");
+    help_option(to, left, e->help, width);
+  }
+}
+
 static void help_overview(FILE *to, unsigned width) {
   fprintf(to, "neardup finds near-duplicate documents.\n\nUsage: neardup COMMAND …\n\n");
   for (const cli_command *const *c = cli_commands; *c; c++)
@@ -89,10 +98,7 @@ void cli_help(FILE *to, const cli_command *command) {
   fprintf(to, "Usage: neardup %s %s\n\n", command->name, command->usage);
   wrap(to, command->text, 0, 0, width);
   fprintf(to, "\nOptions:\n");
-  if (command->bit == ND_FOR_DEDUP)
-    help_option(to, "-o, --output DIR", "where the result goes; a new or empty directory", width);
-  if (command->bit == ND_FOR_INSPECT)
-    help_option(to, "--whole", "show all tokens of every document", width);
+  help_extras(to, command, width);
   help_table(to, command, width);
   fprintf(to, "\nExamples:\n%s", command->examples);
   fputc('\n', to);

@@ -12,8 +12,9 @@
 #include "pipeline/settings.h"
 
 #define FIELD(f) offsetof(nd_options, f), sizeof(((nd_options *)0)->f)
-#define READ (ND_FOR_DEDUP | ND_FOR_PAIRS | ND_FOR_INSPECT)
-#define FIND (ND_FOR_DEDUP | ND_FOR_PAIRS)
+/* The options of reading, and of finding. */
+#define READ (FIND | ND_FOR_INSPECT)
+#define FIND (ND_FOR_DEDUP | ND_FOR_PAIRS | ND_FOR_STUDY)
 
 static const nd_option_info table[] = {
     {"format", ND_OPTION_WORD, FIELD(format), "auto", "NAME",

@@ -1,0 +1,39 @@
+/* neardup study */
+#include "cli.h"
+
+enum { OUTPUT, TRUTH };
+static const cli_extra extras[] = {
+    {"output", 'o', "DIR", "also write each table, the charts and a page into this directory"},
+    {"truth", 0, "FILE", "true pairs or clusters, to judge the found ones by"},
+    {NULL, 0, NULL, NULL}};
+
+static int run(const cli_command *self, int argc, char **argv) {
+  cli_args args;
+  int exit_status = EXIT_DONE;
+  if (cli_parse(&args, self, argc, argv, &exit_status) == 0) {
+    nd_summary s;
+    nd_error err = {0};
+    nd_hooks hooks;
+    cli_progress progress;
+    nd_sink out = cli_stdout();
+    nd_study_request request = {args.inputs[0], args.inputs + 1, args.input_n - 1,
+                                args.extra[OUTPUT], args.extra[TRUTH]};
+    cli_progress_start(&progress, &args.options, &hooks);
+    nd_status status = nd_study(&s, &request, &out, &args.options, &hooks, &err);
+    cli_progress_end(&progress);
+    exit_status = cli_exit(status, &err, &s);
+  }
+  cli_args_clear(&args);
+  return exit_status;
+}
+
+const cli_command cli_study = {
+    "study",
+    ND_FOR_STUDY,
+    "NAME INPUT... [-o DIR] [OPTION...]",
+    "the papers' experiments on any corpus",
+    "Runs one of the studies on your documents and writes its tables to standard output; with -o "
+    "also as files, with charts and a page that puts them beside the published figures.",
+    "  neardup study join corpus.jsonl -o study\n",
+    run,
+    extras};

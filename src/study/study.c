@@ -1,0 +1,104 @@
+/* The studies by name, and their tables. */
+#include "study/study_run.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/io.h"
+#include "output/tsv.h"
+#include "pipeline/workdir.h"
+
+/* One line per study, here and below. */
+static const nd_study_info list[] = {{NULL, NULL}};
+static const nd_study_function functions[] = {NULL};
+
+const nd_study_info *nd_study_list(void) {
+  return list;
+}
+
+nd_status nd_table_start(nd_table *t, const char *name, const char *title, const char *columns,
+                         nd_error *err) {
+  *t = (nd_table){.name = name, .title = title, .columns = 1};
+  for (const char *p = columns; *p; p++) t->columns += *p == '\t';
+  ND_TRY(nd_buf_append(&t->text, columns, strlen(columns), err));
+  return nd_buf_append(&t->text, "\n", 1, err);
+}
+
+static nd_status put(nd_table *t, nd_str cell, nd_error *err) {
+  ND_TRY(nd_tsv_append(&t->text, cell, err));
+  bool last = ++t->cells == t->columns;
+  if (last) t->cells = 0;
+  return nd_buf_append(&t->text, last ? "\n" : "\t", 1, err);
+}
+
+nd_status nd_table_text(nd_table *t, const char *text, nd_error *err) {
+  return put(t, nd_str_of(text), err);
+}
+
+nd_status nd_table_count(nd_table *t, uint64_t n, nd_error *err) {
+  char cell[24];
+  snprintf(cell, sizeof cell, "%" PRIu64, n);
+  return put(t, nd_str_of(cell), err);
+}
+
+nd_status nd_table_real(nd_table *t, double x, int decimals, nd_error *err) {
+  char cell[64];
+  if (isnan(x)) /* nothing to divide by */
+    snprintf(cell, sizeof cell, "-");
+  else
+    snprintf(cell, sizeof cell, "%.*f", decimals, x);
+  return put(t, nd_str_of(cell), err);
+}
+
+void nd_table_clear(nd_table *t) {
+  nd_buf_clear(&t->text);
+}
+
+static nd_status write_file(const char *dir, const nd_table *t, nd_error *err) {
+  char name[128];
+  snprintf(name, sizeof name, "%s.tsv", t->name);
+  char *path = NULL;
+  nd_writer *w = NULL;
+  ND_TRY(nd_path_join(&path, dir, name, err));
+  nd_status status = nd_writer_open(&w, path, err);
+  nd_free(path);
+  ND_TRY(status);
+  status = nd_writer_put(w, t->text.p, t->text.n, err);
+  if (status == ND_OK) return nd_writer_close(w, false, err);
+  nd_writer_abandon(w);
+  return status;
+}
+
+nd_status nd_study_table(nd_study_run *run, const nd_table *t, nd_error *err) {
+  const nd_sink *s = run->sink;
+  char title[512];
+  int n = snprintf(title, sizeof title, "# %s\n", t->title);
+  if (n >= (int)sizeof title) n = (int)sizeof title - 1;
+  ND_TRY(s->write(s->context, title, (size_t)n, err));
+  ND_TRY(s->write(s->context, t->text.p, t->text.n, err));
+  ND_TRY(s->write(s->context, "\n", 1, err));
+  return run->request->directory ? write_file(run->request->directory, t, err) : ND_OK;
+}
+
+static nd_status unknown(const char *name, nd_error *err) {
+  char names[256] = "";
+  for (size_t i = 0, n = 0; list[i].name && n < sizeof names; i++)
+    n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", n ? ", " : "", list[i].name);
+  return nd_fail(err, ND_ERR_USAGE, "there is no study %s; there are: %s", name, names);
+}
+
+nd_status nd_study(nd_summary *out, const nd_study_request *request, const nd_sink *sink,
+                   const nd_options *options, const nd_hooks *hooks, nd_error *err) {
+  nd_study_run run = {request, options, hooks, sink, out};
+  *out = (nd_summary){0};
+  for (size_t i = 0; list[i].name; i++) {
+    if (strcmp(list[i].name, request->name) != 0) continue;
+    if (request->input_n == 0)
+      return nd_fail(err, ND_ERR_USAGE, "there is no input; name files or directories, or -");
+    if (request->directory) ND_TRY(nd_io_mkdirs(request->directory, err));
+    return functions[i](&run, err);
+  }
+  return unknown(request->name, err);
+}
