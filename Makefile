@@ -6,7 +6,7 @@ BUILD := build
 MAKEFLAGS += --no-print-directory
 export V PREFIX DESTDIR
 
-.PHONY: all help demo test test-core install bench man format lint clean
+.PHONY: all help demo test test-core install bench man format lint clean wheel
 .DEFAULT_GOAL := all
 
 all: ## build the command and the library (build/neardup, build/libneardup.so)
@@ -31,6 +31,10 @@ install: all ## install below PREFIX (/usr/local); DESTDIR stages a package
 
 bench: all ## measure speed and memory (bench/run)
 	@bench/run
+
+wheel: ## the Python package as a wheel, in build/wheel
+	@tools/install-deps build
+	@tools/python-env --wheel
 
 man: ## the manual pages, in build/man
 	@tools/install-deps build man

@@ -42,7 +42,7 @@ LONG_FILES = {  # file: why it may be longer
 }
 GENERATED = {"text/html_entities.h"}  # made while building
 # Names that tools prescribe, so that they cannot be unique.
-COMMON_NAMES = {"meson.build", "README.md", "__init__.py", "conftest.py", "run", "run.py"}
+COMMON_NAMES = {"meson.build", "README.md", "__init__.py", "__main__.py", "conftest.py", "run", "run.py"}
 # The system's own libraries; any other would be reached past libneardup.
 SYSTEM = re.compile(r"^(libc|libm|libpthread|libdl|librt|libgcc_s|ld-linux[\w-]*|ld64)\.so")
 

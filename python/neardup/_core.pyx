@@ -1,0 +1,274 @@
+# The extension module: options, jobs and errors over the library's public
+# headers.  What users see is documented in the .py files beside it.
+import os
+import re
+import threading
+from decimal import Decimal
+
+from libc.stdlib cimport free, malloc
+from neardup.libneardup cimport *
+
+from neardup.errors import BY_STATUS, Error, UsageError
+
+
+def version():
+    return nd_version().decode()
+
+
+def cpu_level():
+    return nd_cpu_level_name().decode()
+
+
+# --- errors -------------------------------------------------------------------
+
+def _python_words(message):
+    """Options are --like-this on the command line, like_this here."""
+    return re.sub(r"--([a-z][a-z-]*)", lambda m: m[1].replace("-", "_"), message)
+
+
+cdef int check(nd_status status, const nd_error *err) except -1:
+    if status == ND_OK:
+        return 0
+    name = nd_status_name(status).decode()
+    message = err.message.decode("utf-8", "replace") if err.message[0] else name
+    raise BY_STATUS.get(name, Error)(_python_words(message))
+
+
+# --- options ------------------------------------------------------------------
+
+cdef dict _TYPES = {
+    ND_OPTION_FLAG: "flag", ND_OPTION_WORD: "word", ND_OPTION_TEXT: "text",
+    ND_OPTION_COUNT: "count", ND_OPTION_SIZE: "size", ND_OPTION_DECIMAL: "decimal",
+    ND_OPTION_SEED: "seed"}
+
+
+def option_table():
+    """The library's table of options, a dict per row."""
+    cdef const nd_option_info *info = nd_option_table()
+    cdef dict commands = {"dedup": ND_FOR_DEDUP, "pairs": ND_FOR_PAIRS,
+                          "cluster": ND_FOR_CLUSTER, "inspect": ND_FOR_INSPECT}
+    rows = []
+    while info.name != NULL:
+        rows.append({
+            "name": info.name.decode().replace("-", "_"),
+            "type": _TYPES[info.type],
+            "default": info.standard.decode() if info.standard != NULL else "",
+            "metavar": info.metavar.decode() if info.metavar != NULL else "",
+            "values": info.values.decode().split() if info.values != NULL else [],
+            "min": info.min,
+            "max": info.max,
+            "commands": [c for c, bit in commands.items() if info.commands & bit],
+            "help": info.help.decode(),
+        })
+        info += 1
+    return rows
+
+
+def _as_text(name, value):
+    """A Python value as the user would type it."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, str):
+        return value
+    if isinstance(value, os.PathLike):
+        return os.fsdecode(value)
+    if isinstance(value, Decimal):
+        return format(value, "f")
+    if hasattr(value, "__index__"):
+        return str(value.__index__())
+    if hasattr(value, "__float__"):
+        # More digits than a decimal option takes come from arithmetic, not from people.
+        text = repr(float(value))
+        if "e" in text or len(text) > 10:
+            text = format(float(value), ".9f")
+            if "." in text:
+                text = text.rstrip("0").rstrip(".")
+        return text
+    raise UsageError(f"{name} takes a text or a number, not {type(value).__name__}")
+
+
+cdef bytes _bytes_of(name, text):
+    try:
+        data = text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        raise UsageError(f"{name}: {text!r} cannot be written as UTF-8") from None
+    if b"\0" in data:
+        raise UsageError(f"{name}: {text!r} has a NUL character in it")
+    return data
+
+
+cdef class Options:
+    """Options of the library by name; None leaves the default."""
+
+    def __init__(self, **options):
+        nd_options_init(&self.c)
+        for name, value in options.items():
+            self.set(name, value)
+
+    def set(self, name, value):
+        cdef nd_error err
+        err.message[0] = 0
+        if value is None:
+            # Is there such an option at all?
+            known = {row["name"]: row["default"] for row in option_table()}
+            if name in known:
+                return
+            value = ""
+        dashed = _bytes_of("an option's name", name.replace("_", "-"))
+        text = _bytes_of(name, _as_text(name, value))
+        check(nd_options_set(&self.c, dashed, text, &err), &err)
+
+    def check(self):
+        """Do the options fit together?"""
+        cdef nd_error err
+        err.message[0] = 0
+        check(nd_options_check(&self.c, &err), &err)
+
+    def as_dict(self):
+        """Every option with its value as text."""
+        cdef char room[1100]
+        cdef const nd_option_info *info = nd_option_table()
+        out = {}
+        while info.name != NULL:
+            nd_options_get(room, sizeof(room), &self.c, info)
+            out[info.name.decode().replace("-", "_")] = room.decode("utf-8", "surrogateescape")
+            info += 1
+        return out
+
+
+# --- jobs ---------------------------------------------------------------------
+
+cdef void _on_progress(void *context, const nd_progress *p) noexcept with gil:
+    cdef Job job = <Job>context
+    if job.stop:
+        return
+    try:
+        job.progress(p.stage.decode(), p.done, p.total, p.documents, p.seconds)
+    except BaseException as e:
+        job.failure = e
+        job.stop = 1
+
+
+cdef int _is_cancelled(void *context) noexcept nogil:
+    return (<Job>context).stop
+
+
+cdef class Job:
+    def __cinit__(self, Options options, progress=None, *args):
+        if progress is not None and not callable(progress):
+            raise UsageError("progress takes a callable, not " + type(progress).__name__)
+        self.options = options
+        self.progress = progress
+        self.err.message[0] = 0
+        self.hooks.context = <void *>self
+        self.hooks.cancelled = _is_cancelled
+        if progress is not None:
+            self.hooks.progress = _on_progress
+
+    cdef nd_status work(self) noexcept nogil:
+        return ND_ERR_USAGE
+
+    def _thread(self, done, answer):
+        cdef nd_status status
+        try:
+            with nogil:
+                status = self.work()
+            answer.append(status)
+        finally:
+            done.set()
+
+    def run(self):
+        """Runs to the end and returns the summary; Ctrl-C stops it."""
+        cdef nd_status status
+        done = threading.Event()
+        answer = []
+        thread = threading.Thread(target=self._thread, args=(done, answer), daemon=True)
+        thread.start()
+        try:
+            while not done.wait(60):
+                pass
+        except BaseException:
+            self.stop = 1
+            while not done.is_set():  # buffers are in use until it has stopped
+                try:
+                    done.wait(60)
+                except BaseException:
+                    pass
+            raise
+        finally:
+            thread.join()
+        if self.failure is not None:
+            raise self.failure
+        status = answer[0]
+        check(status, &self.err)
+        return summary_dict(&self.summary)
+
+
+cdef dict summary_dict(const nd_summary *s):
+    return {
+        "files": s.files, "bytes": s.bytes, "raw_bytes": s.raw_bytes, "documents": s.documents,
+        "kept": s.kept, "dropped": s.dropped, "rejected": s.rejected,
+        "against_documents": s.against_documents, "others": s.others, "empty": s.empty,
+        "tokens": s.tokens, "copies": s.copies, "repeated_ids": s.repeated_ids,
+        "buckets": s.buckets, "hot_buckets": s.hot_buckets, "hot_documents": s.hot_documents,
+        "largest_bucket": s.largest_bucket, "candidates": s.candidates, "pairs": s.pairs,
+        "spared": s.spared, "clusters": s.clusters, "largest_cluster": s.largest_cluster,
+        "resumed_documents": s.resumed_documents, "permutations": s.permutations,
+        "bands": s.bands, "rows": s.rows, "predicted_recall": s.predicted_recall,
+        "max_document": s.max_document, "threads": s.threads, "memory": s.memory,
+        "seconds": s.seconds, "cpu_seconds": s.cpu_seconds, "read_seconds": s.read_seconds,
+        "find_seconds": s.find_seconds, "verify_seconds": s.verify_seconds,
+        "write_seconds": s.write_seconds, "peak_memory": s.peak_memory,
+        "temporary_bytes": s.temporary_bytes, "already_complete": bool(s.already_complete),
+    }
+
+
+cdef class FileJob(Job):
+    """Jobs over files: nd_dedup into a directory, or nd_pairs as lines."""
+    cdef list inputs
+    cdef const char **paths
+    cdef bytes directory
+    cdef const char *target
+    cdef list lines
+    cdef nd_sink sink
+
+    def __cinit__(self, Options options, progress, inputs, directory=None):
+        self.inputs = [_bytes_of("an input", os.fsdecode(p)) for p in inputs]
+        self.paths = <const char **>malloc((len(self.inputs) + 1) * sizeof(char *))
+        if self.paths == NULL:
+            raise MemoryError
+        for i, p in enumerate(self.inputs):
+            self.paths[i] = p
+        self.paths[len(self.inputs)] = NULL
+        self.target = NULL
+        if directory is not None:
+            self.directory = _bytes_of("output", os.fsdecode(directory))
+            self.target = self.directory
+        self.lines = []
+        self.sink.context = <void *>self
+        self.sink.write = _take_lines
+
+    def __dealloc__(self):
+        free(self.paths)
+
+    def text(self):
+        return b"".join(self.lines)
+
+    cdef nd_status work(self) noexcept nogil:
+        cdef size_t n = 0
+        while self.paths[n] != NULL:
+            n += 1
+        if self.target != NULL:
+            return nd_dedup(&self.summary, self.paths, n, self.target, &self.options.c,
+                            &self.hooks, &self.err)
+        return nd_pairs(&self.summary, self.paths, n, &self.sink, &self.options.c, &self.hooks,
+                        &self.err)
+
+
+cdef nd_status _take_lines(void *context, const char *data, size_t n, nd_error *err) noexcept with gil:
+    try:
+        (<FileJob>context).lines.append(data[:n])
+    except BaseException as e:
+        (<FileJob>context).failure = e
+        return ND_ERR_MEMORY
+    return ND_OK

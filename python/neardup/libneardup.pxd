@@ -1,0 +1,95 @@
+# The public headers of the library, as far as the package uses them.
+from libc.stdint cimport uint32_t, uint64_t
+
+cdef extern from "neardup.h" nogil:
+    ctypedef enum nd_status:
+        ND_OK
+        ND_ERR_USAGE
+        ND_ERR_MEMORY
+        ND_ERR_IO
+        ND_ERR_DATA
+        ND_ERR_LIMIT
+        ND_ERR_STATE
+        ND_ERR_CANCELLED
+    ctypedef struct nd_error:
+        nd_status status
+        char message[1000]
+    ctypedef struct nd_str:
+        const char *p
+        size_t n
+    const char *nd_status_name(nd_status status)
+
+    ctypedef struct nd_options:
+        pass
+    ctypedef enum nd_option_type:
+        ND_OPTION_FLAG
+        ND_OPTION_WORD
+        ND_OPTION_TEXT
+        ND_OPTION_COUNT
+        ND_OPTION_SIZE
+        ND_OPTION_DECIMAL
+        ND_OPTION_SEED
+    unsigned ND_FOR_DEDUP, ND_FOR_PAIRS, ND_FOR_CLUSTER, ND_FOR_INSPECT
+    ctypedef struct nd_option_info:
+        const char *name
+        nd_option_type type
+        const char *standard
+        const char *metavar
+        const char *values
+        uint64_t min
+        uint64_t max
+        unsigned commands
+        const char *help
+    const nd_option_info *nd_option_table()
+    void nd_options_init(nd_options *options)
+    nd_status nd_options_set(nd_options *options, const char *name, const char *value,
+                             nd_error *err)
+    void nd_options_get(char *out, size_t room, const nd_options *options,
+                        const nd_option_info *info)
+    nd_status nd_options_check(const nd_options *options, nd_error *err)
+
+    ctypedef struct nd_progress:
+        const char *stage
+        uint64_t done
+        uint64_t total
+        uint64_t documents
+        double seconds
+    ctypedef struct nd_hooks:
+        void *context
+        void (*progress)(void *context, const nd_progress *progress)
+        int (*cancelled)(void *context)
+    ctypedef struct nd_sink:
+        void *context
+        nd_status (*write)(void *context, const char *bytes, size_t n, nd_error *err)
+    ctypedef struct nd_summary:
+        uint64_t files, bytes, raw_bytes, documents, kept, dropped, rejected
+        uint64_t against_documents, others, empty, tokens, copies, repeated_ids
+        uint64_t buckets, hot_buckets, hot_documents, largest_bucket
+        uint64_t candidates, pairs, spared, clusters, largest_cluster, resumed_documents
+        uint32_t permutations, bands, rows
+        double predicted_recall
+        uint64_t max_document
+        unsigned threads
+        uint64_t memory
+        double seconds, cpu_seconds
+        double read_seconds, find_seconds, verify_seconds, write_seconds
+        uint64_t peak_memory, temporary_bytes
+        int already_complete, shard_only
+    nd_status nd_dedup(nd_summary *out, const char *const *inputs, size_t n,
+                       const char *directory, const nd_options *options, const nd_hooks *hooks,
+                       nd_error *err)
+    nd_status nd_pairs(nd_summary *out, const char *const *inputs, size_t n, const nd_sink *sink,
+                       const nd_options *options, const nd_hooks *hooks, nd_error *err)
+    const char *nd_version()
+    const char *nd_cpu_level_name()
+
+    ctypedef struct nd_sketcher:
+        pass
+    nd_status nd_sketcher_new(nd_sketcher **out, const nd_options *options, nd_error *err)
+    void nd_sketcher_free(nd_sketcher *s)
+    uint32_t nd_sketcher_length(const nd_sketcher *s)
+    nd_status nd_sketcher_text(uint64_t *out, uint64_t *shingles, nd_sketcher *s, nd_str text,
+                               nd_error *err)
+    double nd_sketcher_estimate(const nd_sketcher *s, const uint64_t *a, const uint64_t *b)
+    nd_status nd_sketcher_compare(double *resemblance, nd_sketcher *s, nd_str a, nd_str b,
+                                  nd_error *err)
