@@ -7,11 +7,17 @@ enum { VALUE_BITS = 52, DISTINCT_AFTER = 4 };
 static const uint64_t value_mask = (UINT64_C(1) << VALUE_BITS) - 1;
 
 nd_status nd_minhash_init(nd_minhash *m, uint32_t k, uint64_t seed, nd_error *err) {
-  *m = (nd_minhash){.k = k, .seed = seed};
+  return nd_minhash_init_family(m, ND_FAMILY_FAST, k, seed, err);
+}
+
+nd_status nd_minhash_init_family(nd_minhash *m, nd_family family, uint32_t k, uint64_t seed,
+                                 nd_error *err) {
+  *m = (nd_minhash){.family = family, .k = k, .seed = seed};
   if (k < 1 || k > ND_MINHASH_MAX) {
     return nd_fail(err, ND_ERR_USAGE, "%u permutations: the number must be from 1 to %d", k,
                    ND_MINHASH_MAX);
   }
+  if (family == ND_FAMILY_LINEAR) return nd_linear_init(&m->linear, k, seed, err);
   m->round_key = nd_malloc(2 * k * sizeof *m->round_key);
   if (!m->round_key) return nd_fail_memory(err, 2 * k * sizeof *m->round_key);
   for (uint32_t i = 0; i < 2 * k; i++) m->round_key[i] = nd_mix(nd_mix(seed) + 2 * i + 1) | 1;
@@ -21,6 +27,7 @@ nd_status nd_minhash_init(nd_minhash *m, uint32_t k, uint64_t seed, nd_error *er
 void nd_minhash_clear(nd_minhash *m) {
   nd_free(m->round_key);
   nd_free(m->set);
+  nd_linear_clear(&m->linear);
   *m = (nd_minhash){0};
 }
 
@@ -83,6 +90,10 @@ static nd_status distinct(nd_minhash *m, const uint64_t **fp, size_t *n, nd_erro
 
 nd_status nd_minhash_sketch(uint64_t *out, nd_minhash *m, const uint64_t *fingerprint, size_t n,
                             nd_error *err) {
+  if (m->family == ND_FAMILY_LINEAR) {
+    nd_linear_sketch(out, &m->linear, fingerprint, n);
+    return ND_OK;
+  }
   memset(out, 0xff, m->k * sizeof *out);
   if (n == 0) return ND_OK;
   const uint64_t *fp = fingerprint;

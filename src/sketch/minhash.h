@@ -15,18 +15,27 @@
 #define ND_SKETCH_MINHASH_H
 
 #include "base/mem.h"
+#include "sketch/linear.h"
 
 enum { ND_MINHASH_MAX = 2000 }; /* 2k rounds fit 12 bits */
 
+/* FAST: as above.  LINEAR: k functions (A x + B) mod p, see linear.h. */
+typedef enum nd_family { ND_FAMILY_FAST, ND_FAMILY_LINEAR } nd_family;
+
 typedef struct nd_minhash {
+  nd_family family;
   uint32_t k;
   uint64_t seed;
   uint64_t *round_key; /* 2k of them */
   uint64_t *set;       /* scratch: distinct fingerprints */
   size_t set_cap;
+  nd_linear linear;
 } nd_minhash;
 
 nd_status nd_minhash_init(nd_minhash *m, uint32_t k, uint64_t seed, nd_error *err) ND_MUST_CHECK;
+/* The same with a family to choose; all other functions are the same for both. */
+nd_status nd_minhash_init_family(nd_minhash *m, nd_family family, uint32_t k, uint64_t seed,
+                                 nd_error *err) ND_MUST_CHECK;
 void nd_minhash_clear(nd_minhash *m);
 
 /* Writes k values to `out`.  No shingles: all values are UINT64_MAX. */

@@ -20,6 +20,7 @@ typedef struct page {
   uint64_t templates; /* open template elements; their text is taken back at the end */
   char *mark;         /* output before the outermost template … */
   char *mark_broke;   /* … and its break */
+  unsigned special;   /* element flags that special_tag looks at */
 } page;
 
 /* A page's NUL characters are dropped, as a parser drops them in a body. */
@@ -84,6 +85,31 @@ static bool is_shadow_root(nd_str attributes) {
   return false;
 }
 
+/* The URL of an image between two NULs.  It is never longer than the tag. */
+static void put_image(char **o, nd_str attributes) {
+  nd_html_attribute a;
+  while (nd_html_next_attribute(&attributes, &a)) {
+    if (a.name.n != 3 || nd_html_lower(a.name.p[0]) != 's' || nd_html_lower(a.name.p[1]) != 'r' ||
+        nd_html_lower(a.name.p[2]) != 'c')
+      continue;
+    char *begin = *o;
+    *(*o)++ = 0;
+    for (const char *p = a.value.p, *end = p + a.value.n; p < end;) {
+      char value[8];
+      size_t n = 0, taken = *p == '&' ? nd_html_reference(p, end, true, value, &n) : 0;
+      memcpy(*o, value, n);
+      *o += n;
+      if (taken == 0 && *p != 0) *(*o)++ = *p;
+      p += taken ? taken : 1;
+    }
+    if (*o == begin + 1)
+      *o = begin; /* an empty one names nothing */
+    else
+      *(*o)++ = 0;
+    return;
+  }
+}
+
 /* Tags that change more than the words around them; `after` is behind the '>'.
  * Gives where reading goes on. */
 static const char *special_tag(page *g, char **o, nd_str name, bool closes, unsigned flags,
@@ -98,6 +124,10 @@ static const char *special_tag(page *g, char **o, nd_str name, bool closes, unsi
     return after;
   }
   if (g->foreign && (flags & ND_HTML_EL_BREAKOUT)) g->foreign = 0;
+  if (flags & g->special & ND_HTML_EL_IMAGE) {
+    put_image(o, (nd_str){attributes, (size_t)(after - 1 - attributes)});
+    return after;
+  }
   if ((flags & ND_HTML_EL_FOREIGN) || g->foreign) {
     bool self_closing;
     nd_html_tag_end(attributes, end, &self_closing);
@@ -210,7 +240,7 @@ ND_INLINE uint64_t word_is(uint64_t x, char c) {
 #include "text/html_text_body.h"
 #endif
 
-nd_status nd_html_text(nd_buf *out, nd_str html, nd_error *err) {
+static nd_status extract(nd_buf *out, nd_str html, unsigned special, nd_error *err) {
   /* References grow by 6/5 at most, everything else shrinks; a block may be
    * stored past the end. */
   ND_TRY(nd_buf_reserve(out, html.n + html.n / 5 + 2 * ND_SLACK, err));
@@ -220,12 +250,23 @@ nd_status nd_html_text(nd_buf *out, nd_str html, nd_error *err) {
 #if ND_X86
   switch (nd_cpu()) {
     case ND_CPU_AVX512: /* blocks of 64 were measured: slower, tags and words are short */
-    case ND_CPU_AVX2: o = extract_avx2(o, p, end); break;
-    default: o = extract_base(o, p, end);
+    case ND_CPU_AVX2: o = extract_avx2(o, p, end, special); break;
+    default: o = extract_base(o, p, end, special);
   }
 #else
-  o = extract_base(o, p, end);
+  o = extract_base(o, p, end, special);
 #endif
   out->n = (size_t)(o - out->p);
   return ND_OK;
+}
+
+/* What no tag but these flags does is done in the loop itself. */
+static const unsigned in_loop = ND_HTML_EL_BREAK | ND_HTML_EL_BREAKOUT;
+
+nd_status nd_html_text(nd_buf *out, nd_str html, nd_error *err) {
+  return extract(out, html, ~(in_loop | ND_HTML_EL_IMAGE), err);
+}
+
+nd_status nd_html_text_images(nd_buf *out, nd_str html, nd_error *err) {
+  return extract(out, html, ~in_loop, err);
 }

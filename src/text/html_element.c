@@ -66,7 +66,7 @@ const nd_html_element_slot nd_html_elements[512] = {
     E('h', 't', 'm', 'l', 0, 0, 0, 0, BREAK),
     E('i', 0, 0, 0, 0, 0, 0, 0, OUT),
     E('i', 'f', 'r', 'a', 'm', 'e', 0, 0, BREAK | RAWTEXT),
-    E('i', 'm', 'g', 0, 0, 0, 0, 0, OUT),
+    E('i', 'm', 'g', 0, 0, 0, 0, 0, OUT | ND_HTML_EL_IMAGE),
     E('i', 'n', 'p', 'u', 't', 0, 0, 0, BREAK),
     E('l', 'e', 'g', 'e', 'n', 'd', 0, 0, BREAK),
     E('l', 'i', 0, 0, 0, 0, 0, 0, BREAK | OUT),

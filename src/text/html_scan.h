@@ -117,7 +117,8 @@ enum {
   ND_HTML_EL_TEMPLATE = 4,
   ND_HTML_EL_FOREIGN = 8, /* svg, math */
   ND_HTML_EL_SHOWN = 16,  /* its raw text is to be read */
-  ND_HTML_EL_STATE = 32   /* times the nd_html_state that its content is in */
+  ND_HTML_EL_IMAGE = 32,  /* img */
+  ND_HTML_EL_STATE = 64   /* times the nd_html_state that its content is in */
 };
 
 /* Flags of an element; 0 for inline and unknown ones. */

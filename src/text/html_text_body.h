@@ -47,8 +47,9 @@ static HTML_TARGET const char *HTML_FN(after_tag)(const char *s, const char *end
   return close ? close + 1 : NULL;
 }
 
-static HTML_TARGET char *HTML_FN(extract)(char *o, const char *p, const char *const end) {
-  page g = {.broke = o};
+static HTML_TARGET char *HTML_FN(extract)(char *o, const char *p, const char *const end,
+                                          unsigned special) {
+  page g = {.broke = o, .special = special};
   for (;;) {
     /* Text: copy and look for its end at the same time. */
     for (;;) {
@@ -104,7 +105,7 @@ static HTML_TARGET char *HTML_FN(extract)(char *o, const char *p, const char *co
     *o = '\n';
     o += (flags & ND_HTML_EL_BREAK) && o != g.broke;
     g.broke = flags & ND_HTML_EL_BREAK ? o : g.broke;
-    if (ND_UNLIKELY((flags & ~(unsigned)(ND_HTML_EL_BREAK | ND_HTML_EL_BREAKOUT)) || g.foreign)) {
+    if (ND_UNLIKELY((flags & special) || g.foreign)) {
       p = special_tag(&g, &o, (nd_str){name, n}, closes, flags, after, end);
     }
   }

@@ -16,13 +16,18 @@ void nd_plain_clear(nd_plain *p) {
 nd_status nd_plain_text(nd_str *out, nd_plain *p, const nd_plain_request *request, nd_error *err) {
   bool html = request->html || (request->sniff && nd_html_looks_like(request->bytes));
   nd_str utf8;
+  p->images = false;
   ND_TRY(nd_charset_to_utf8(&utf8, &p->utf8, request->bytes, request->charset, html, err));
   if (!html) {
     *out = utf8;
     return ND_OK;
   }
   p->text.n = 0;
-  ND_TRY(nd_html_text(&p->text, utf8, err));
+  p->images = request->images;
+  if (request->images)
+    ND_TRY(nd_html_text_images(&p->text, utf8, err));
+  else
+    ND_TRY(nd_html_text(&p->text, utf8, err));
   *out = nd_buf_str(&p->text);
   return ND_OK;
 }

@@ -9,11 +9,13 @@ typedef struct nd_plain_request {
   nd_str charset; /* declared outside, or empty */
   bool html;      /* known to be HTML */
   bool sniff;     /* look whether it is */
+  bool images;    /* of HTML, keep the URLs of images (web.h) */
 } nd_plain_request;
 
 /* Buffers of one thread. */
 typedef struct nd_plain {
   nd_buf utf8, text;
+  bool images;    /* the last text has its images' URLs, between NULs */
   uint64_t *seen; /* sets: token → how often, a small table */
   uint32_t *times;
   size_t seen_cap, times_cap;

@@ -28,6 +28,10 @@ bool nd_html_looks_like(nd_str bytes);
  * inline ones (b, span, a …) as nothing.  Title and textarea count as text. */
 nd_status nd_html_text(nd_buf *out, nd_str html, nd_error *err) ND_MUST_CHECK;
 
+/* The same, and for every <img> with a src that is not empty its value, references
+ * resolved, between two NUL bytes; no other NUL is in the text. */
+nd_status nd_html_text_images(nd_buf *out, nd_str html, nd_error *err) ND_MUST_CHECK;
+
 /* --- words.c ------------------------------------------------------------- */
 /* The tokens of one document.  text holds them normalised and joined by single
  * spaces; token i is text[start(i) .. end[i]) with start(0) = 0 and
@@ -39,7 +43,8 @@ typedef struct nd_tokens {
   size_t cap;
 } nd_tokens;
 
-typedef enum nd_token_kind { ND_TOKENS_WORDS, ND_TOKENS_CODEPOINTS } nd_token_kind;
+/* WEB is for callers to remember that web.h shall make the tokens; here it means WORDS. */
+typedef enum nd_token_kind { ND_TOKENS_WORDS, ND_TOKENS_CODEPOINTS, ND_TOKENS_WEB } nd_token_kind;
 
 /* Replaces *out by the tokens of `utf8` (DESIGN: NFKC, then full case folding;
  * maximal runs of Unicode L, M, N; every Han, Hiragana, Katakana, Thai, Lao,

@@ -373,20 +373,23 @@ static void run_ascii(walker *s) {
 
 static nd_status split(nd_tokens *out, nd_str utf8, nd_token_kind kind,
                        const nd_words_kernel *kernel, nd_error *err) {
-  out->text.n = 0;
-  out->count = 0;
+  size_t begin = out->text.n;
+  if (out->count) { /* go on after them */
+    ND_TRY(nd_buf_append(&out->text, " ", 1, err));
+    begin++;
+  }
   /* A token takes its bytes and a space.  WORDS: at most two bytes for each of
    * input, and a token for two.  CODEPOINTS: İ is two bytes and gives five. */
-  walker s = {.r = {.in = utf8.p, .n = utf8.n},
+  walker s = {.r = {.in = utf8.p, .n = utf8.n, .p = begin, .count = out->count},
               .kernel = kernel,
               .tokens = out,
               .span_length = ND_UNICODE_SPAN,
-              .per_byte = kind == ND_TOKENS_WORDS ? 2 : 3};
+              .per_byte = kind == ND_TOKENS_CODEPOINTS ? 3 : 2};
   do {
     s.stop = utf8.n - s.r.i > SEGMENT ? s.r.i + SEGMENT : utf8.n;
     ND_TRY(make_room(&s, ND_WORDS_SLACK, err));
     while (s.r.i < s.stop) {
-      if (kind == ND_TOKENS_WORDS) {
+      if (kind != ND_TOKENS_CODEPOINTS) {
         if ((unsigned char)s.r.in[s.r.i] < 0x80) run_ascii(&s);
         if (s.r.i < s.stop) ND_TRY(walk_words(&s, err));
       } else {
@@ -406,10 +409,18 @@ static nd_status split(nd_tokens *out, nd_str utf8, nd_token_kind kind,
 
 nd_status nd_words_split_with(nd_tokens *out, nd_str utf8, nd_token_kind kind,
                               const nd_words_kernel *kernel, nd_error *err) {
+  out->text.n = 0;
+  out->count = 0;
   return split(out, utf8, kind, kernel, err);
 }
 
 nd_status nd_words_split(nd_tokens *out, nd_str utf8, nd_token_kind kind, nd_error *err) {
+  out->text.n = 0;
+  out->count = 0;
+  return split(out, utf8, kind, nd_words_kernel_best(), err);
+}
+
+nd_status nd_words_append(nd_tokens *out, nd_str utf8, nd_token_kind kind, nd_error *err) {
   return split(out, utf8, kind, nd_words_kernel_best(), err);
 }
 

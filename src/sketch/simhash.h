@@ -1,0 +1,66 @@
+/* simhash: a 64-bit projection with weights (Charikar 2002; Manku, Jain and Das
+ * Sarma 2007; Williams and Giles 2013, section 3.1).
+ *
+ * Every token votes for the 64 bits of nd_mix(x + key), x being its fingerprint:
+ * with +weight where a bit is 1, with -weight where it is 0.  A bit of the
+ * document is 1 when its sum is positive.
+ *
+ *   ONE     every different token counts once
+ *   TF      as often as it occurs
+ *   TF-IDF  as often as it occurs, times idf = log2(1 + N / df) in steps of 1/256,
+ *           of N documents df of which have the token
+ *
+ * Integers only: the same bits on every machine. */
+#ifndef ND_SKETCH_SIMHASH_H
+#define ND_SKETCH_SIMHASH_H
+
+#include <stdatomic.h>
+
+#include "base/cpu.h"
+#include "base/mem.h"
+
+typedef enum nd_weights { ND_WEIGHTS_ONE, ND_WEIGHTS_TF, ND_WEIGHTS_TFIDF } nd_weights;
+
+/* --- in how many documents a token occurs ---------------------------------- */
+/* A count-min sketch: two rows of 2^22 counters (32 MiB), whatever the number of
+ * documents.  A token's df is the smaller of its two counters: never below the
+ * true number, and above it only when other tokens hit both.  Threads may add at
+ * the same time; sums do not depend on the order. */
+typedef struct nd_frequencies {
+  _Atomic uint32_t *count; /* row 0, row 1 */
+  _Atomic uint64_t documents;
+} nd_frequencies;
+
+nd_status nd_frequencies_init(nd_frequencies *f, nd_error *err) ND_MUST_CHECK;
+void nd_frequencies_clear(nd_frequencies *f);
+uint32_t nd_frequencies_get(const nd_frequencies *f, uint64_t fingerprint);
+/* log2(1 + N / df) in steps of 1/256, rounded down; df = 0 counts as 1, N < df as df. */
+uint32_t nd_idf(uint64_t documents, uint32_t df);
+
+/* --- the sketch ---------------------------------------------------------------- */
+/* One per thread. */
+typedef struct nd_simhash {
+  nd_weights weights;
+  uint64_t key;
+  const nd_frequencies *frequencies; /* TF-IDF; borrowed */
+  uint64_t *slot;                    /* scratch: a table of the different tokens … */
+  uint64_t *list;                    /* … and a list of them */
+  uint32_t *times;
+  size_t slot_cap, list_cap, times_cap;
+} nd_simhash;
+
+/* `frequencies` may be NULL unless the weights are TF-IDF. */
+nd_status nd_simhash_init(nd_simhash *s, nd_weights weights, uint64_t seed,
+                          const nd_frequencies *frequencies, nd_error *err) ND_MUST_CHECK;
+void nd_simhash_clear(nd_simhash *s);
+
+/* A document's tokens count for the frequencies, each once; `s` is only scratch. */
+nd_status nd_simhash_count(nd_frequencies *f, nd_simhash *s, const uint64_t *fingerprint, size_t n,
+                           nd_error *err) ND_MUST_CHECK;
+
+/* The sketch of a document's tokens (nd_shingle_make with words:1, or shingles);
+ * 0 of none.  n < 2^32. */
+nd_status nd_simhash_sketch(uint64_t *out, nd_simhash *s, const uint64_t *fingerprint, size_t n,
+                            nd_error *err) ND_MUST_CHECK;
+
+#endif
