@@ -15,7 +15,7 @@
 #include "verify/edit_distance.h"
 
 enum { ROUND = 1 << 16, JOB = 1 << 10, PREPARED = 512 };
-static const uint64_t not_similar = UINT64_MAX;
+static const uint64_t not_similar = ND_NOT_SIMILAR;
 
 typedef struct checker {
   const nd_text_source *source;
@@ -39,7 +39,6 @@ typedef struct checker {
   bool all;              /* no threshold */
   size_t prepared_bytes; /* of one thread */
   const nd_order *order;
-  uint32_t *claimed; /* per position: by which other one; UINT32_MAX: nobody */
 } checker;
 
 static void clear_hands(checker *c) {
@@ -204,62 +203,96 @@ void nd_confirmed_clear(nd_confirmed *c) {
   *c = (nd_confirmed){0};
 }
 
+static nd_status judge_texts(void *context, nd_item *items, size_t n, nd_error *err) {
+  checker *c = context;
+  c->items = items;
+  c->n = n;
+  return check_items(c, err);
+}
+
+/* The rounds: what has been read, and who has claimed whom so far. */
+typedef struct rounds {
+  nd_confirmed *out;
+  const nd_found *found;
+  nd_item *items;
+  uint32_t *claimed; /* per position: by which other one; UINT32_MAX: nobody */
+  nd_confirm_judge judge;
+  void *context;
+} rounds;
+
 /* One round: read, compare, keep those that reach the threshold. */
-static nd_status confirm_round(bool *more, nd_confirmed *out, checker *c, const nd_found *found,
-                               nd_error *err) {
-  size_t got;
-  ND_TRY(nd_sorter_next(&got, c->items, ROUND, found->pairs, err));
+static nd_status confirm_round(bool *more, rounds *r, nd_error *err) {
+  const nd_found *found = r->found;
+  nd_confirmed *out = r->out;
+  nd_item *items = r->items;
+  uint32_t *claimed = r->claimed;
+  size_t got, n = 0, kept = 0;
+  ND_TRY(nd_sorter_next(&got, items, ROUND, found->pairs, err));
   *more = got > 0;
-  c->n = 0;
   for (size_t i = 0; i < got; i++) {
-    uint32_t a = (uint32_t)(c->items[i].key >> 32), b = (uint32_t)c->items[i].key;
-    bool spared = c->items[i].value == ND_PAIR_STAR && c->claimed[a] != UINT32_MAX &&
-                  c->claimed[a] == c->claimed[b];
+    uint32_t a = (uint32_t)(items[i].key >> 32), b = (uint32_t)items[i].key;
+    bool spared =
+        items[i].value == ND_PAIR_STAR && claimed[a] != UINT32_MAX && claimed[a] == claimed[b];
     if (spared)
       out->spared++;
     else
-      c->items[c->n++] = c->items[i];
+      items[n++] = items[i];
   }
-  ND_TRY(check_items(c, err));
-  out->candidates += c->n;
-  size_t kept = 0;
-  for (size_t i = 0; i < c->n; i++) {
-    if (c->items[i].value == not_similar) continue;
-    uint32_t a = (uint32_t)(c->items[i].key >> 32), b = (uint32_t)c->items[i].key;
-    if (c->claimed[a] == UINT32_MAX && c->claimed[b] == UINT32_MAX) c->claimed[b] = a;
-    a = found->same[nd_order_document(c->order, a)];
-    b = found->same[nd_order_document(c->order, b)];
-    c->items[kept++] =
-        (nd_item){a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a, c->items[i].value};
+  ND_TRY(r->judge(r->context, items, n, err));
+  out->candidates += n;
+  for (size_t i = 0; i < n; i++) {
+    if (items[i].value == not_similar) continue;
+    uint32_t a = (uint32_t)(items[i].key >> 32), b = (uint32_t)items[i].key;
+    if (claimed[a] == UINT32_MAX && claimed[b] == UINT32_MAX) claimed[b] = a;
+    a = found->same[nd_order_document(&found->order, a)];
+    b = found->same[nd_order_document(&found->order, b)];
+    items[kept++] =
+        (nd_item){a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a, items[i].value};
   }
   out->pairs += kept;
-  return nd_sorter_add(out->sorted, c->items, kept, err);
+  return nd_sorter_add(out->sorted, items, kept, err);
+}
+
+nd_status nd_confirm_by(nd_confirmed *out, const nd_found *found, const nd_confirm_request *request,
+                        nd_error *err) {
+  *out = (nd_confirmed){0};
+  uint64_t documents = request->documents;
+  ND_TRY(nd_sorter_new(&out->sorted, request->memory, request->tmp, true, err));
+  rounds r = {
+      .out = out, .found = found, .judge = request->judge, .context = request->judge_context};
+  r.items = nd_malloc(ROUND * sizeof *r.items);
+  r.claimed = nd_malloc(documents * sizeof *r.claimed);
+  nd_status status = r.items && r.claimed ? ND_OK : nd_fail_memory(err, documents * 4);
+  for (uint64_t d = 0; status == ND_OK && d < documents; d++) r.claimed[d] = UINT32_MAX;
+  bool more = true;
+  while (status == ND_OK && more) {
+    status = confirm_round(&more, &r, err);
+    if (status == ND_OK && request->tick && request->tick(request->tick_context, out->candidates))
+      status = nd_fail(err, ND_ERR_CANCELLED, "interrupted");
+  }
+  nd_free(r.claimed);
+  nd_free(r.items);
+  if (status == ND_OK) status = nd_sorter_finish(out->sorted, err);
+  return status;
 }
 
 nd_status nd_confirm(nd_confirmed *out, const nd_found *found, const nd_text_source *source,
                      const char *tmp, nd_confirm_tick tick, void *tick_context, nd_error *err) {
-  *out = (nd_confirmed){0};
   const nd_settings *settings = source->settings;
-  ND_TRY(nd_sorter_new(&out->sorted, settings->memory / 8, tmp, true, err));
   checker c = {.source = source,
                .settings = settings,
                .order = &found->order,
                .all = settings->verify == ND_VERIFY_NONE};
-  c.items = nd_malloc(ROUND * sizeof *c.items);
-  uint64_t documents = source->store->documents;
-  c.claimed = nd_malloc(documents * sizeof *c.claimed);
-  nd_status status = c.items && c.claimed ? ND_OK : nd_fail_memory(err, documents * 4);
-  for (uint64_t d = 0; status == ND_OK && d < documents; d++) c.claimed[d] = UINT32_MAX;
-  if (status == ND_OK) status = make_hands(&c, settings->verify, err);
-  bool more = true;
-  while (status == ND_OK && more) {
-    status = confirm_round(&more, out, &c, found, err);
-    if (status == ND_OK && tick && tick(tick_context, out->candidates))
-      status = nd_fail(err, ND_ERR_CANCELLED, "interrupted");
-  }
+  *out = (nd_confirmed){0};
+  nd_status status = make_hands(&c, settings->verify, err);
+  nd_confirm_request request = {.documents = source->store->documents,
+                                .memory = settings->memory / 8,
+                                .tmp = tmp,
+                                .judge = judge_texts,
+                                .judge_context = &c,
+                                .tick = tick,
+                                .tick_context = tick_context};
+  if (status == ND_OK) status = nd_confirm_by(out, found, &request, err);
   clear_hands(&c);
-  nd_free(c.claimed);
-  nd_free(c.items);
-  if (status == ND_OK) status = nd_sorter_finish(out->sorted, err);
   return status;
 }

@@ -23,6 +23,25 @@ typedef struct nd_confirmed {
 /* Called now and then with the number of pairs done; non-zero stops the work. */
 typedef int (*nd_confirm_tick)(void *context, uint64_t done);
 
+/* Fills the value of every item (position << 32 | position), or sets it to
+ * ND_NOT_SIMILAR when the pair misses the threshold. */
+#define ND_NOT_SIMILAR UINT64_MAX
+typedef nd_status (*nd_confirm_judge)(void *context, nd_item *items, size_t n, nd_error *err);
+
+typedef struct nd_confirm_request {
+  uint64_t documents;
+  uint64_t memory; /* for the result */
+  const char *tmp;
+  nd_confirm_judge judge;
+  void *judge_context;
+  nd_confirm_tick tick; /* may be NULL */
+  void *tick_context;
+} nd_confirm_request;
+
+/* The rounds alone, whoever judges. */
+nd_status nd_confirm_by(nd_confirmed *out, const nd_found *found, const nd_confirm_request *request,
+                        nd_error *err) ND_MUST_CHECK;
+
 /* Compares every candidate pair of `found` as settings->verify says. */
 nd_status nd_confirm(nd_confirmed *out, const nd_found *found, const nd_text_source *source,
                      const char *tmp, nd_confirm_tick tick, void *tick_context,

@@ -23,24 +23,9 @@ static nd_status fill_rejects(nd_lines *l, void *context, nd_error *err) {
   return nd_lines_rejects(l, context, err);
 }
 
-/* id, cluster, kept|dropped, similarity to the kept member; in input order. */
 static nd_status fill_clusters(nd_lines *l, void *context, nd_error *err) {
   dedup *d = context;
-  const nd_clusters *c = &d->clusters;
-  for (uint32_t i = 0; i < c->n; i++) {
-    if (d->size[c->centre[i]] < 2) continue;
-    bool kept = c->centre[i] == i;
-    nd_similarity kind = d->job.settings.similarity;
-    uint64_t value = kept ? nd_value_of_copies(kind) : c->value[i];
-    ND_TRY(nd_ids_append(&l->text, d->job.ids, i, err));
-    ND_TRY(nd_buf_append(&l->text, "\t", 1, err));
-    ND_TRY(nd_ids_append(&l->text, d->job.ids, c->centre[i], err));
-    ND_TRY(nd_buf_append(&l->text, kept ? "\tkept\t" : "\tdropped\t", kept ? 6 : 9, err));
-    ND_TRY(nd_lines_value(&l->text, kind, value, err));
-    ND_TRY(nd_buf_append(&l->text, "\n", 1, err));
-    ND_TRY(nd_lines_flush(l, false, err));
-  }
-  return ND_OK;
+  return nd_lines_clusters(l, &d->job, &d->clusters, d->size, err);
 }
 
 static nd_status count_clusters(dedup *d, nd_error *err) {

@@ -20,6 +20,9 @@ struct nd_ids {
   size_t slot_n;
   size_t last; /* the block loaded last */
   nd_buf row;
+  const uint32_t *given; /* documents whose ids are known, rising … */
+  const nd_str *given_id;
+  size_t given_n;
 };
 
 /* Line numbers of a range count from its start: add those before it. */
@@ -69,6 +72,17 @@ nd_status nd_ids_new(nd_ids **out, const nd_store *store, const nd_walk *walk, u
   return ND_OK;
 }
 
+nd_status nd_ids_given(nd_ids **out, const uint32_t *document, const nd_str *id, size_t n,
+                       nd_error *err) {
+  nd_ids *ids = nd_calloc(1, sizeof *ids);
+  if (!ids) return nd_fail_memory(err, sizeof *ids);
+  ids->given = document;
+  ids->given_id = id;
+  ids->given_n = n;
+  *out = ids;
+  return ND_OK;
+}
+
 void nd_ids_free(nd_ids *ids) {
   if (!ids) return;
   for (size_t i = 0; i < ids->slot_n; i++) nd_buf_clear(&ids->slots[i].bytes);
@@ -78,12 +92,32 @@ void nd_ids_free(nd_ids *ids) {
   nd_free(ids);
 }
 
-nd_status nd_ids_place(nd_buf *out, const nd_ids *ids, size_t block, uint32_t file, uint32_t line,
-                       uint64_t offset, nd_error *err) {
-  ND_TRY(nd_tsv_append(out, nd_str_of(ids->walk->files[file].path), err));
-  if (line) return nd_buf_printf(out, err, ":%" PRIu64, ids->line_base[block] + line);
+nd_status nd_place_append(nd_buf *out, const char *path, uint64_t line, uint64_t offset,
+                          nd_error *err) {
+  ND_TRY(nd_tsv_append(out, nd_str_of(path), err));
+  if (line) return nd_buf_printf(out, err, ":%" PRIu64, line);
   if (offset) return nd_buf_printf(out, err, "@%" PRIu64, offset);
   return ND_OK;
+}
+
+nd_status nd_ids_place(nd_buf *out, const nd_ids *ids, size_t block, uint32_t file, uint32_t line,
+                       uint64_t offset, nd_error *err) {
+  return nd_place_append(out, ids->walk->files[file].path, line ? ids->line_base[block] + line : 0,
+                         offset, err);
+}
+
+static nd_status append_given(nd_buf *out, const nd_ids *ids, uint32_t document, nd_error *err) {
+  size_t low = 0, high = ids->given_n;
+  while (low < high) {
+    size_t middle = (low + high) / 2;
+    if (ids->given[middle] < document)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  if (low == ids->given_n || ids->given[low] != document)
+    return nd_fail(err, ND_ERR_STATE, "the id of document %" PRIu32 " is not known", document);
+  return nd_buf_append(out, ids->given_id[low].p, ids->given_id[low].n, err);
 }
 
 static nd_status load(slot **out, nd_ids *ids, size_t block, nd_error *err) {
@@ -137,6 +171,7 @@ static nd_status append_row(nd_buf *out, nd_ids *ids, size_t block, size_t row, 
 }
 
 nd_status nd_ids_append(nd_buf *out, nd_ids *ids, uint32_t document, nd_error *err) {
+  if (ids->given) return append_given(out, ids, document, err);
   size_t block = nd_store_find(ids->store, document);
   const nd_block_ref *b = &ids->store->blocks[block];
   slot *s;

@@ -179,6 +179,24 @@ nd_status nd_lines_pairs_all(nd_lines *l, nd_job_run *j, const char *tmp, nd_err
   return status;
 }
 
+nd_status nd_lines_clusters(nd_lines *l, nd_job_run *j, const nd_clusters *c, const uint32_t *size,
+                            nd_error *err) {
+  const nd_similarity kind = j->settings.similarity;
+  for (uint32_t i = 0; i < c->n; i++) {
+    if (size[c->centre[i]] < 2) continue;
+    bool kept = c->centre[i] == i;
+    uint64_t value = kept ? nd_value_of_copies(kind) : c->value[i];
+    ND_TRY(nd_ids_append(&l->text, j->ids, i, err));
+    ND_TRY(nd_buf_append(&l->text, "\t", 1, err));
+    ND_TRY(nd_ids_append(&l->text, j->ids, c->centre[i], err));
+    ND_TRY(nd_buf_append(&l->text, kept ? "\tkept\t" : "\tdropped\t", kept ? 6 : 9, err));
+    ND_TRY(nd_lines_value(&l->text, kind, value, err));
+    ND_TRY(nd_buf_append(&l->text, "\n", 1, err));
+    ND_TRY(nd_lines_flush(l, false, err));
+  }
+  return ND_OK;
+}
+
 typedef struct rejecting {
   nd_lines *lines;
   nd_job_run *job;

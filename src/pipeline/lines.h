@@ -2,6 +2,7 @@
 #ifndef ND_PIPELINE_LINES_H
 #define ND_PIPELINE_LINES_H
 
+#include "cluster/clusters.h"
 #include "pipeline/job.h"
 
 /* Where lines go; collects them into larger writes. */
@@ -30,6 +31,11 @@ nd_status nd_lines_pairs_collapsed(nd_lines *l, nd_job_run *j, nd_error *err) ND
 /* The same with every pair of copies. */
 nd_status nd_lines_pairs_all(nd_lines *l, nd_job_run *j, const char *tmp,
                              nd_error *err) ND_MUST_CHECK;
+
+/* id, cluster, kept|dropped, similarity to the kept member, in input order; `size`
+ * is the number of members per centre. */
+nd_status nd_lines_clusters(nd_lines *l, nd_job_run *j, const nd_clusters *c, const uint32_t *size,
+                            nd_error *err) ND_MUST_CHECK;
 
 /* place TAB reason */
 nd_status nd_lines_rejects(nd_lines *l, nd_job_run *j, nd_error *err) ND_MUST_CHECK;

@@ -7,12 +7,13 @@
 
 enum { ROOM = 1 << 12 };
 
-typedef struct chooser {
-  nd_job_run *job;
-  nd_order centre_order; /* --keep centre: made here */
-  const nd_order *order;
-  nd_sorter *pairs; /* by position; NULL: the confirmed ones serve */
-} chooser;
+typedef nd_chooser chooser;
+
+void nd_chooser_clear(nd_chooser *c) {
+  nd_order_clear(&c->centre_order);
+  nd_sorter_free(c->pairs);
+  *c = (nd_chooser){0};
+}
 
 /* --keep centre: the document most similar to all its neighbours together is
  * the most wanted.  Integers, so that the sum does not depend on anything. */
@@ -64,16 +65,23 @@ static nd_status place_pairs(chooser *c, nd_item *items, const char *tmp, nd_err
   }
 }
 
+nd_status nd_survivors_missing(nd_item **items, size_t *n, const nd_clusters *c, nd_error *err) {
+  size_t cap = 0;
+  *items = NULL;
+  *n = 0;
+  for (uint32_t d = 0; d < c->n; d++) {
+    if (c->centre[d] == d || c->value[d]) continue;
+    ND_TRY(nd_array_grow(items, &cap, *n + 1, sizeof **items, err));
+    (*items)[(*n)++] = (nd_item){(uint64_t)c->centre[d] << 32 | d, 0};
+  }
+  return ND_OK;
+}
+
 /* In components a member need not be similar to the kept one: compute it. */
 static nd_status fill_values(nd_clusters *out, nd_job_run *j, nd_error *err) {
-  nd_item *items = NULL;
-  size_t n = 0, cap = 0;
-  nd_status status = ND_OK;
-  for (uint32_t d = 0; d < out->n && status == ND_OK; d++) {
-    if (out->centre[d] == d || out->value[d]) continue;
-    status = nd_array_grow(&items, &cap, n + 1, sizeof *items, err);
-    if (status == ND_OK) items[n++] = (nd_item){(uint64_t)out->centre[d] << 32 | d, 0};
-  }
+  nd_item *items;
+  size_t n;
+  nd_status status = nd_survivors_missing(&items, &n, out, err);
   if (status == ND_OK && n) status = nd_confirm_list(items, n, &j->source, err);
   for (size_t i = 0; i < n && status == ND_OK; i++)
     out->value[(uint32_t)items[i].key] = items[i].value;
@@ -82,7 +90,7 @@ static nd_status fill_values(nd_clusters *out, nd_job_run *j, nd_error *err) {
 }
 
 /* Copies go where the most wanted of them goes. */
-static void add_copies(nd_clusters *out, const chooser *c) {
+void nd_survivors_copies(nd_clusters *out, const nd_chooser *c) {
   const uint32_t *same = c->job->found.same;
   const uint64_t whole = nd_value_of_copies(c->job->settings.similarity);
   for (uint32_t d = 0; d < out->n; d++) {
@@ -96,8 +104,8 @@ static void add_copies(nd_clusters *out, const chooser *c) {
   }
 }
 
-static nd_status survive(nd_clusters *out, chooser *c, nd_item *items, const char *tmp,
-                         nd_error *err) {
+static nd_status group(nd_clusters *out, chooser *c, nd_item *items, const char *tmp,
+                       nd_error *err) {
   nd_job_run *j = c->job;
   nd_sorter *pairs = j->confirmed.sorted;
   c->order = &j->found.order;
@@ -110,23 +118,27 @@ static nd_status survive(nd_clusters *out, chooser *c, nd_item *items, const cha
     pairs = c->pairs;
   }
   ND_TRY(nd_clusters_init(out, (uint32_t)j->store.documents, err));
-  if (j->settings.cluster == ND_CLUSTER_COMPONENTS) {
-    ND_TRY(nd_clusters_components(out, pairs, c->order->document, err));
-    ND_TRY(fill_values(out, j, err));
-  } else {
-    ND_TRY(nd_clusters_star(out, pairs, c->order->document, err));
-  }
-  add_copies(out, c);
-  return ND_OK;
+  if (j->settings.cluster == ND_CLUSTER_COMPONENTS)
+    return nd_clusters_components(out, pairs, c->order->document, err);
+  return nd_clusters_star(out, pairs, c->order->document, err);
+}
+
+nd_status nd_survivors_group(nd_clusters *out, nd_chooser *c, nd_job_run *j, const char *tmp,
+                             nd_error *err) {
+  *c = (nd_chooser){.job = j};
+  nd_item *items = nd_malloc(ROOM * sizeof *items);
+  nd_status status = items ? ND_OK : nd_fail_memory(err, ROOM * sizeof *items);
+  if (status == ND_OK) status = group(out, c, items, tmp, err);
+  nd_free(items);
+  return status;
 }
 
 nd_status nd_survivors(nd_clusters *out, nd_job_run *j, const char *tmp, nd_error *err) {
-  chooser c = {.job = j};
-  nd_item *items = nd_malloc(ROOM * sizeof *items);
-  nd_status status = items ? ND_OK : nd_fail_memory(err, ROOM * sizeof *items);
-  if (status == ND_OK) status = survive(out, &c, items, tmp, err);
-  nd_free(items);
-  nd_order_clear(&c.centre_order);
-  nd_sorter_free(c.pairs);
+  nd_chooser c;
+  nd_status status = nd_survivors_group(out, &c, j, tmp, err);
+  if (status == ND_OK && j->settings.cluster == ND_CLUSTER_COMPONENTS)
+    status = fill_values(out, j, err);
+  if (status == ND_OK) nd_survivors_copies(out, &c);
+  nd_chooser_clear(&c);
   return status;
 }

@@ -6,6 +6,24 @@
 #include "cluster/clusters.h"
 #include "pipeline/job.h"
 
+/* The order that the clustering followed; needed until the copies are added. */
+typedef struct nd_chooser {
+  nd_job_run *job;
+  nd_order centre_order; /* --keep centre: made here */
+  const nd_order *order;
+  nd_sorter *pairs; /* by position; NULL: the confirmed ones serve */
+} nd_chooser;
+void nd_chooser_clear(nd_chooser *c);
+
+/* The three steps of nd_survivors, for a job whose texts lie elsewhere: the
+ * clusters of firsts; the pairs (centre << 32 | member) of components whose value
+ * no pair gave; the copies. */
+nd_status nd_survivors_group(nd_clusters *out, nd_chooser *c, nd_job_run *j, const char *tmp,
+                             nd_error *err) ND_MUST_CHECK;
+nd_status nd_survivors_missing(nd_item **items, size_t *n, const nd_clusters *c,
+                               nd_error *err) ND_MUST_CHECK;
+void nd_survivors_copies(nd_clusters *out, const nd_chooser *c);
+
 /* Fills `out` for all documents: centre[d] is the one kept in d's place, and
  * value[d] the overlap with it. */
 nd_status nd_survivors(nd_clusters *out, nd_job_run *j, const char *tmp,
