@@ -42,7 +42,7 @@ struct nd_feed {
   unsigned threads;
   pthread_mutex_t lock;
   pthread_cond_t change;
-  uint32_t next_task;
+  uint32_t next_task, task_end;
   reader **readers; /* streams being read */
   size_t reader_n, reader_cap;
   bool stopped;
@@ -114,7 +114,12 @@ nd_status nd_feed_new(nd_feed **out, const nd_walk *walk, const nd_format *forma
                       const nd_input_options *options, nd_error *err) {
   nd_feed *f = nd_calloc(1, sizeof *f);
   if (!f) return nd_fail_memory(err, sizeof *f);
-  *f = (nd_feed){.walk = walk, .format = format, .options = *options, .shards = 1, .threads = 1};
+  *f = (nd_feed){.walk = walk,
+                 .format = format,
+                 .options = *options,
+                 .shards = 1,
+                 .threads = 1,
+                 .task_end = UINT32_MAX};
   pthread_mutex_init(&f->lock, NULL);
   pthread_cond_init(&f->change, NULL);
   *out = f;
@@ -179,6 +184,11 @@ uint64_t nd_feed_done(const nd_feed *f) {
 void nd_feed_shard(nd_feed *f, uint32_t shard, uint32_t shards) {
   f->shard = shard;
   f->shards = shards;
+}
+
+void nd_feed_span(nd_feed *f, uint32_t begin, uint32_t end) {
+  f->next_task = begin;
+  f->task_end = end;
 }
 
 void nd_feed_skip_done(nd_feed *f, nd_feed_skip skip, void *context, unsigned threads) {
@@ -383,7 +393,7 @@ static nd_status choose(reader **out, nd_feed *f, nd_error *err) {
   for (;;) {
     if (f->stopped) return ND_OK;
     while (f->next_task < f->task_n && f->next_task % f->shards != f->shard) f->next_task++;
-    bool tasks_left = f->next_task < f->task_n;
+    bool tasks_left = f->next_task < f->task_n && f->next_task < f->task_end;
     reader *idle = NULL;
     for (size_t i = 0; i < f->reader_n && !idle; i++) {
       if (!f->readers[i]->busy) idle = f->readers[i];

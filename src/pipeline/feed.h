@@ -74,6 +74,9 @@ uint64_t nd_feed_done(const nd_feed *f);  /* of them, read so far */
 /* Limits the feed to tasks with task % shards == shard. */
 void nd_feed_shard(nd_feed *f, uint32_t shard, uint32_t shards);
 
+/* Limits the feed to the tasks from `begin` up to `end`. */
+void nd_feed_span(nd_feed *f, uint32_t begin, uint32_t end);
+
 /* Asked before a batch is handed out: true = it is done already.  Part
  * ND_WHOLE_TASK asks for all parts of a task, which then is not read at all. */
 #define ND_WHOLE_TASK UINT32_MAX

@@ -18,6 +18,8 @@ struct nd_signer {
   nd_shingles shingles;
   nd_minhash minhash;
   uint64_t *sketch;
+  nd_str secret;   /* of the digests; empty: the seed alone */
+  bool keep_texts; /* of ranges too */
 };
 
 nd_status nd_signer_new(nd_signer **out, const nd_settings *settings, nd_error *err) {
@@ -43,6 +45,11 @@ void nd_signer_free(nd_signer *s) {
   nd_free(s);
 }
 
+void nd_signer_apart(nd_signer *s, nd_str secret, bool keep_texts) {
+  s->secret = secret;
+  s->keep_texts = keep_texts;
+}
+
 /* Buffers that one giant document has blown up go back to the system. */
 static void shrink(nd_signer *s) {
   nd_buf *buffers[] = {&s->decoder.body, &s->decoder.spare, &s->plain.utf8, &s->plain.text,
@@ -52,6 +59,20 @@ static void shrink(nd_signer *s) {
   }
   if (s->tokens.cap > BIG_BUFFER / 4) nd_tokens_clear(&s->tokens);
   if (s->shingles.cap > BIG_BUFFER / 8) nd_shingles_clear(&s->shingles);
+}
+
+/* A document's body → its text → its tokens. */
+static nd_status split(nd_str *text, nd_signer *s, const nd_document *d, nd_error *err) {
+  if (d->kind == ND_KIND_SETS) {
+    *text = d->body;
+    return nd_plain_sets(&s->tokens, &s->plain, d->body, err);
+  }
+  nd_plain_request request = {.bytes = d->body,
+                              .charset = d->charset,
+                              .html = d->kind == ND_KIND_HTML,
+                              .sniff = d->kind == ND_KIND_SNIFF};
+  ND_TRY(nd_plain_text(text, &s->plain, &request, err));
+  return nd_words_split(&s->tokens, *text, s->settings->tokens, err);
 }
 
 nd_status nd_signer_read(nd_read *out, nd_signer *s, const nd_format *format, nd_str raw,
@@ -66,16 +87,7 @@ nd_status nd_signer_read(nd_read *out, nd_signer *s, const nd_format *format, nd
     s->tokens.count = 0;
     return ND_OK;
   }
-  if (d->kind == ND_KIND_SETS) {
-    out->text = d->body;
-    return nd_plain_sets(&s->tokens, &s->plain, d->body, err);
-  }
-  nd_plain_request request = {.bytes = d->body,
-                              .charset = d->charset,
-                              .html = d->kind == ND_KIND_HTML,
-                              .sniff = d->kind == ND_KIND_SNIFF};
-  ND_TRY(nd_plain_text(&out->text, &s->plain, &request, err));
-  return nd_words_split(&s->tokens, out->text, s->settings->tokens, err);
+  return split(&out->text, s, d, err);
 }
 
 static nd_status add_sketch(nd_block *b, nd_signer *s, size_t row, nd_error *err) {
@@ -92,13 +104,14 @@ static nd_status add_sketch(nd_block *b, nd_signer *s, size_t row, nd_error *err
   return ND_OK;
 }
 
-static nd_status add_document(nd_block *b, nd_signer *s, const nd_read *read, const nd_raw *raw,
+static nd_status add_document(nd_block *b, nd_signer *s, const nd_document *d, const nd_raw *raw,
                               nd_error *err) {
   ND_TRY(nd_block_reserve(b, err));
   size_t row = b->head.docs;
   nd_str text = nd_buf_str(&s->tokens.text);
-  const nd_document *d = &read->document;
-  XXH128_hash_t digest = XXH3_128bits_withSeed(text.p, text.n, s->settings->options->seed);
+  XXH128_hash_t digest = s->secret.n
+                             ? XXH3_128bits_withSecret(text.p, text.n, s->secret.p, s->secret.n)
+                             : XXH3_128bits_withSeed(text.p, text.n, s->settings->options->seed);
   b->digest[row] = (nd_digest){digest.low64, digest.high64};
   nd_keep_facts facts = {text.n, d->time, d->url, d->field};
   b->rank[row] = nd_keep_rank(s->settings->keep, &facts);
@@ -119,6 +132,21 @@ static nd_status add_document(nd_block *b, nd_signer *s, const nd_read *read, co
   b->head.tokens += s->tokens.count;
   b->head.docs++;
   return ND_OK;
+}
+
+static void shrink_grown(nd_signer *s) {
+  if (s->tokens.text.cap > BIG_BUFFER || s->plain.text.cap > BIG_BUFFER ||
+      s->decoder.body.cap > BIG_BUFFER)
+    shrink(s);
+}
+
+nd_status nd_signer_add(nd_block *b, nd_signer *s, const nd_document *d, const nd_raw *raw,
+                        nd_error *err) {
+  nd_str text;
+  ND_TRY(split(&text, s, d, err));
+  nd_status status = add_document(b, s, d, raw, err);
+  shrink_grown(s);
+  return status;
 }
 
 static nd_status sign_record(nd_block *b, nd_signer *s, const nd_batch *batch, const nd_raw *raw,
@@ -143,28 +171,34 @@ static nd_status sign_record(nd_block *b, nd_signer *s, const nd_batch *batch, c
     b->head.others++;
     return ND_OK;
   }
-  status = add_document(b, s, &read, raw, err);
-  if (s->tokens.text.cap > BIG_BUFFER || s->plain.text.cap > BIG_BUFFER ||
-      s->decoder.body.cap > BIG_BUFFER)
-    shrink(s);
+  status = add_document(b, s, &read.document, raw, err);
+  shrink_grown(s);
   return status;
 }
 
-nd_status nd_signer_batch(nd_block *block, nd_signer *s, const nd_batch *batch, nd_error *err) {
+void nd_signer_start(nd_block *block, const nd_signer *s, uint32_t task, uint32_t part) {
   const nd_settings *set = s->settings;
   bool sketches = set->method == ND_METHOD_MINHASH && set->verify != ND_VERIFY_EXACT;
-  nd_block_start(block, batch->task, batch->part, set->bands, sketches ? set->permutations : 0);
+  nd_block_start(block, task, part, set->bands, sketches ? set->permutations : 0);
+}
+
+nd_status nd_signer_batch(nd_block *block, nd_signer *s, const nd_batch *batch, nd_error *err) {
+  ND_TRY(nd_signer_fill(block, s, batch, err));
+  return nd_block_finish(block, err);
+}
+
+nd_status nd_signer_fill(nd_block *block, nd_signer *s, const nd_batch *batch, nd_error *err) {
+  nd_signer_start(block, s, batch->task, batch->part);
   block->head.last = batch->last;
   block->head.lines_relative = batch->lines_relative;
   block->head.range_file = batch->range_file;
   block->head.lines = batch->lines;
   /* A range lies on the disk as it is: its texts can be read again. */
-  block->head.raw = batch->lines_relative;
+  block->head.raw = batch->lines_relative && !s->keep_texts;
   block->head.others = batch->others;
   block->head.raw_bytes = batch->raw_bytes;
   for (size_t i = 0; i < batch->n; i++) {
     ND_TRY(sign_record(block, s, batch, &batch->raws[i], err));
   }
-  ND_TRY(nd_buf_append(&block->starts, batch->starts.p, batch->starts.n, err));
-  return nd_block_finish(block, err);
+  return nd_buf_append(&block->starts, batch->starts.p, batch->starts.n, err);
 }

@@ -19,6 +19,20 @@ void nd_signer_free(nd_signer *s);
 nd_status nd_signer_batch(nd_block *block, nd_signer *s, const nd_batch *batch,
                           nd_error *err) ND_MUST_CHECK;
 
+/* For stages that run apart (neardup/stage.h).  The digests depend on `secret`
+ * (borrowed; at least 136 bytes, or empty) instead of the seed, so that nobody
+ * can prepare two texts that share one; `keep_texts` keeps the texts of ranges
+ * in their blocks too. */
+void nd_signer_apart(nd_signer *s, nd_str secret, bool keep_texts);
+
+/* The steps of nd_signer_batch: an empty block; the batch into it, not finished;
+ * one document that did not come in a batch. */
+void nd_signer_start(nd_block *block, const nd_signer *s, uint32_t task, uint32_t part);
+nd_status nd_signer_fill(nd_block *block, nd_signer *s, const nd_batch *batch,
+                         nd_error *err) ND_MUST_CHECK;
+nd_status nd_signer_add(nd_block *b, nd_signer *s, const nd_document *d, const nd_raw *raw,
+                        nd_error *err) ND_MUST_CHECK;
+
 /* A record's document and its tokens, for inspect; borrowed until the next
  * call.  ND_ERR_DATA / ND_ERR_LIMIT: rejected, err says why. */
 typedef struct nd_read {
