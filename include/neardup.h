@@ -3,11 +3,13 @@
  * status.h   status codes and errors
  * options.h  options and their table
  * run.h      the jobs: dedup, pairs, cluster, inspect
+ * eval.h     a list of pairs or clusters against the truth
  * study.h    the papers' experiments on any corpus
  * sketch.h   two documents at a time: sketches and exact resemblance */
 #ifndef NEARDUP_H
 #define NEARDUP_H
 
+#include "neardup/eval.h"
 #include "neardup/options.h"
 #include "neardup/run.h"
 #include "neardup/sketch.h"

@@ -27,6 +27,11 @@ static int find_extra(const cli_command *command, const char *name, size_t n, ch
   return -1;
 }
 
+static int repeats(const char *metavar) {
+  size_t n = strlen(metavar);
+  return n > 3 && strcmp(metavar + n - 3, "...") == 0;
+}
+
 static int take_extra(cli_args *out, const cli_command *command, int place, const char *value,
                       int *exit_status) {
   const cli_extra *e = &command->extras[place];
@@ -39,6 +44,7 @@ static int take_extra(cli_args *out, const cli_command *command, int place, cons
     return wrong(command, exit_status);
   }
   out->extra[place] = value ? value : "yes";
+  if (value && repeats(e->metavar)) out->inputs[out->input_n++] = value;
   return 0;
 }
 

@@ -8,14 +8,15 @@
 enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_REJECTED = 3, EXIT_INTERRUPTED = 130 };
 
 /* An option of one command only; those that several share are in the library's
- * table.  Without a metavar it is a flag. */
+ * table.  Without a metavar it is a flag; when that ends in "..." the option may
+ * repeat, and its values join the inputs. */
 typedef struct cli_extra {
   const char *name; /* without the dashes; NULL ends the list */
   char letter;      /* -o; 0: none */
   const char *metavar;
   const char *help;
 } cli_extra;
-enum { CLI_EXTRAS = 8 }; /* of one command, at most */
+enum { CLI_EXTRAS = 16 }; /* of one command, at most */
 
 typedef struct cli_command {
   const char *name;
@@ -28,7 +29,7 @@ typedef struct cli_command {
   const cli_extra *extras; /* NULL: none */
 } cli_command;
 
-extern const cli_command cli_dedup, cli_pairs, cli_cluster, cli_inspect, cli_study;
+extern const cli_command cli_dedup, cli_pairs, cli_cluster, cli_inspect, cli_study, cli_eval;
 extern const cli_command *const cli_commands[]; /* ends with NULL */
 
 /* Parsed arguments of a command. */

@@ -13,7 +13,7 @@
 
 #define FIELD(f) offsetof(nd_options, f), sizeof(((nd_options *)0)->f)
 /* The options of reading, and of finding. */
-#define READ (FIND | ND_FOR_INSPECT)
+#define READ (FIND | ND_FOR_INSPECT | ND_FOR_EVAL)
 #define FIND (ND_FOR_DEDUP | ND_FOR_PAIRS | ND_FOR_STUDY)
 
 static const nd_option_info table[] = {

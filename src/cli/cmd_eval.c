@@ -1,0 +1,107 @@
+/* neardup eval */
+#include "cli.h"
+
+enum {
+  TRUTH,
+  BY,
+  DOCUMENTS,
+  CORPUS,
+  AS,
+  JUDGED,
+  THRESHOLD,
+  TRUTH_THRESHOLD,
+  TRUTH_KIND,
+  RESULT_KIND,
+  JSON
+};
+static const cli_extra extras[] = {
+    {"truth", 0, "FILE", "the true pairs or clusters"},
+    {"by", 0, "WHAT", "also by group: size (of the smaller document, in tokens) or site"},
+    {"documents", 0, "FILE", "all documents, a line each: id, tokens, URL; the rest is unknown"},
+    {"corpus", 0, "INPUT", "the same, read from the documents themselves"},
+    {"as", 0, "WHAT",
+     "what is measured: pairs or clusters (of pairs: their components); auto measures clusters "
+     "when both lists are"},
+    {"judged", 0, NULL, "leave out result pairs that the truth does not list"},
+    {"threshold", 0, "T", "a pair of the result counts from this number on; normally every one"},
+    {"truth-threshold", 0, "T", "a pair of the truth counts from this number on; normally above 0"},
+    {"truth-kind", 0, "KIND", "what the truth holds: pairs, clusters, or auto to look"},
+    {"result-kind", 0, "KIND", "the same of the result"},
+    {"json", 0, NULL, "write JSON"},
+    {NULL, 0, NULL, NULL}};
+
+static void warn(const char *name, const nd_eval_list *l) {
+  if (l->lines == 0) cli_complain("%s is an empty list", name);
+  if (l->unknown)
+    cli_complain("%s: %s lines name unknown documents and are left out (%s)", name,
+                 cli_count(l->unknown), l->first_unknown);
+  if (l->contradicting)
+    cli_complain("%s: lines disagree about %s %s, which are left out (%s)", name,
+                 cli_count(l->contradicting), l->kind[0] == 'p' ? "pairs" : "documents",
+                 l->first_contradicting);
+  if (l->selves)
+    cli_complain("%s: %s pairs of a document with itself are left out", name, cli_count(l->selves));
+  if (l->repeated) cli_complain("%s: %s lines are there before", name, cli_count(l->repeated));
+}
+
+static int compare(const cli_args *args) {
+  nd_eval_request q = {.truth = args->extra[TRUTH],
+                       .result = args->inputs[0],
+                       .truth_kind = args->extra[TRUTH_KIND],
+                       .result_kind = args->extra[RESULT_KIND],
+                       .as = args->extra[AS],
+                       .truth_threshold = args->extra[TRUTH_THRESHOLD],
+                       .threshold = args->extra[THRESHOLD],
+                       .by = args->extra[BY],
+                       .documents = args->extra[DOCUMENTS],
+                       .corpus = &args->extra[CORPUS],
+                       .corpus_n = args->extra[CORPUS] != NULL,
+                       .judged = args->extra[JUDGED] != NULL};
+  nd_eval_result r;
+  nd_error err = {0};
+  nd_sink out = cli_stdout();
+  nd_status status = nd_eval(&r, &q, &args->options, NULL, &err);
+  if (status == ND_OK) {
+    warn(q.truth, &r.truth);
+    warn(q.result, &r.result);
+    status = nd_eval_write(&r, args->extra[JSON] != NULL, &out, &err);
+  }
+  nd_summary s = {.rejected = 0};
+  int exit_status = cli_exit(status, &err, &s);
+  uint64_t bad = status == ND_OK ? r.truth.unknown + r.truth.contradicting + r.result.unknown +
+                                       r.result.contradicting
+                                 : 0;
+  return exit_status == EXIT_DONE && bad ? EXIT_REJECTED : exit_status;
+}
+
+static int run(const cli_command *self, int argc, char **argv) {
+  cli_args args;
+  int exit_status = EXIT_DONE;
+  if (cli_parse(&args, self, argc, argv, &exit_status) == 0) {
+    if (!args.extra[TRUTH] || args.input_n != 1) {
+      cli_complain("eval takes --truth FILE and one result to compare with it");
+      exit_status = EXIT_USAGE;
+    } else {
+      exit_status = compare(&args);
+    }
+  }
+  cli_args_clear(&args);
+  return exit_status;
+}
+
+const cli_command cli_eval = {
+    "eval",
+    ND_FOR_EVAL,
+    "--truth FILE RESULT [OPTION...]",
+    "a list of pairs or clusters against the truth",
+    "Compares two lists, as `neardup pairs`, `neardup cluster` and `neardup dedup` write them, or "
+    "any list of id TAB id TAB number or id TAB cluster. Writes a line per measure: precision, "
+    "recall, F1, average error and correlation of pairs; pairwise and B-cubed precision, recall "
+    "and F1, adjusted Rand index and homogeneity of clusters; and the share of documents whose "
+    "duplicates are exactly the true ones. Lines that cannot be used are counted on standard "
+    "error.",
+    "  neardup eval --truth truth.tsv pairs.tsv\n"
+    "  neardup eval --truth truth.tsv --by site --corpus crawl.warc.gz pairs.tsv\n"
+    "  neardup eval --truth labels.tsv out/clusters.tsv --json\n",
+    run,
+    extras};

@@ -1,0 +1,46 @@
+/* Lists: files of lines of fields, plain or packed, such as pairs, clusters and
+ * TREC runs.  Lines are handed out one by one, without their ends (LF or CR LF);
+ * empty ones are passed over. */
+#ifndef ND_INPUT_LINE_LIST_H
+#define ND_INPUT_LINE_LIST_H
+
+#include "base/mem.h"
+#include "input/stream.h"
+
+/* `number` counts all lines, from 1. */
+typedef nd_status (*nd_line_each)(void *context, nd_str line, uint64_t number, nd_error *err);
+
+/* Reads a file ("-": standard input) to its end.  A line above 64 MiB, a
+ * damaged or missing file is an error that names the place. */
+nd_status nd_line_list_read(const char *path, nd_line_each each, void *context,
+                            nd_error *err) ND_MUST_CHECK;
+
+/* How the file is called in messages: its path, or "standard input". */
+const char *nd_line_list_name(const char *path);
+
+/* The next field up to `separator`, moved past in *rest; false at the end. */
+static inline bool nd_line_field(nd_str *field, nd_str *rest, char separator) {
+  if (!rest->p) return false;
+  const char *at = rest->n ? memchr(rest->p, separator, rest->n) : NULL;
+  *field = (nd_str){rest->p, at ? (size_t)(at - rest->p) : rest->n};
+  *rest = at ? (nd_str){at + 1, rest->n - field->n - 1} : (nd_str){NULL, 0};
+  return true;
+}
+
+/* The next word between blanks and tabs; false when there is none. */
+static inline bool nd_line_word(nd_str *word, nd_str *rest) {
+  size_t i = 0;
+  while (i < rest->n && (rest->p[i] == ' ' || rest->p[i] == '\t')) i++;
+  size_t begin = i;
+  while (i < rest->n && rest->p[i] != ' ' && rest->p[i] != '\t') i++;
+  *word = (nd_str){rest->p + begin, i - begin};
+  *rest = (nd_str){rest->p + i, rest->n - i};
+  return word->n > 0;
+}
+
+/* A decimal number as billionths: 0.8 is 800,000,000; further digits are cut.
+ * A sign and an exponent are understood; false: no number, or one above 10⁹. */
+bool nd_line_number(int64_t *out, nd_str text);
+enum { ND_LINE_UNIT = 1000000000 };
+
+#endif
