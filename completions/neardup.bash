@@ -1,6 +1,6 @@
 # bash completion for neardup.  tests/docs.py holds it against `neardup --help`.
 
-_neardup_commands='dedup pairs cluster inspect study help'
+_neardup_commands='dedup pairs cluster inspect study eval help'
 
 # The options of a command.
 _neardup_options() {
@@ -13,6 +13,8 @@ _neardup_options() {
     pairs) echo "$read $find --collapse --top" ;;
     cluster) echo '--threshold --cluster --help' ;;
     inspect) echo "$read --whole" ;;
+    eval) echo "$read --truth --by --documents --corpus --as --judged --threshold --truth-threshold
+      --truth-kind --result-kind --json" ;;
     study) echo "$read $find --output --truth" ;;
     help) ;;
     *) echo '--help --version' ;;
@@ -30,6 +32,8 @@ _neardup_values() {
     --fingerprint) echo 'rabin xxh3 md5' ;;
     --verify) echo 'exact sketch none' ;;
     --cluster) echo 'star components' ;;
+    --by) echo 'size site' ;;
+    --as | --truth-kind | --result-kind) echo 'auto pairs clusters' ;;
     --keep) echo 'first longest shortest oldest newest url centre field:' ;;
     --resume) echo 'auto never' ;;
     --progress) echo 'auto json none' ;;

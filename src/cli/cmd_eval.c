@@ -33,15 +33,16 @@ static const cli_extra extras[] = {
 static void warn(const char *name, const nd_eval_list *l) {
   if (l->lines == 0) cli_complain("%s is an empty list", name);
   if (l->unknown)
-    cli_complain("%s: %s lines name unknown documents and are left out (%s)", name,
-                 cli_count(l->unknown), l->first_unknown);
+    cli_complain("%s: left out, lines with unknown documents: %s (%s)", name, cli_count(l->unknown),
+                 l->first_unknown);
   if (l->contradicting)
-    cli_complain("%s: lines disagree about %s %s, which are left out (%s)", name,
-                 cli_count(l->contradicting), l->kind[0] == 'p' ? "pairs" : "documents",
+    cli_complain("%s: left out, %s about which lines disagree: %s (%s)", name,
+                 l->kind[0] == 'p' ? "pairs" : "documents", cli_count(l->contradicting),
                  l->first_contradicting);
   if (l->selves)
-    cli_complain("%s: %s pairs of a document with itself are left out", name, cli_count(l->selves));
-  if (l->repeated) cli_complain("%s: %s lines are there before", name, cli_count(l->repeated));
+    cli_complain("%s: left out, pairs of a document with itself: %s", name, cli_count(l->selves));
+  if (l->repeated)
+    cli_complain("%s: lines about what was there before: %s", name, cli_count(l->repeated));
 }
 
 static int compare(const cli_args *args) {

@@ -48,8 +48,8 @@ unsigned nd_compare_pair_group(const nd_compare *c, uint32_t a, uint32_t b) {
     return x < y ? x : y;
   }
   if (c->by != ND_BY_SITE) return 0;
-  uint32_t x = c->documents.site[a], y = c->documents.site[b];
-  return x == ND_NO_ID || y == ND_NO_ID ? NO_SITE : x == y ? SAME_SITE : OTHER_SITE;
+  uint64_t x = c->documents.site[a], y = c->documents.site[b];
+  return x == 0 || y == 0 ? NO_SITE : x == y ? SAME_SITE : OTHER_SITE;
 }
 
 static uint64_t pairs_of(uint64_t n) {
@@ -71,9 +71,9 @@ static void count_cell(uint64_t out[ND_EVAL_GROUPS], const nd_compare *c, const 
   } else if (c->by == ND_BY_SITE) {
     uint64_t same = 0, known = 0;
     for (size_t i = 0, end; i < n; i = end) {
-      uint32_t site = c->documents.site[cell[i].value];
+      uint64_t site = c->documents.site[cell[i].value];
       for (end = i; end < n && c->documents.site[cell[end].value] == site;) end++;
-      if (site == ND_NO_ID) continue;
+      if (site == 0) continue;
       same += pairs_of(end - i);
       known += end - i;
     }

@@ -6,6 +6,7 @@
 
 #include "input/line_list.h"
 #include "study/corpus.h"
+#include "text/site.h"
 
 /* Where the groups begin.  The paper names the first (fewer than 500 words) and
  * their number; the rest steps by a thousand. */
@@ -25,32 +26,14 @@ void nd_size_group_name(char *out, size_t room, unsigned group) {
     snprintf(out, room, "%u+", begins[group]);
 }
 
-nd_str nd_site_of_url(nd_str url) {
-  const char *mark = url.n ? memmem(url.p, url.n, "://", 3) : NULL;
-  nd_str host = url;
-  if (mark) host = (nd_str){mark + 3, url.n - (size_t)(mark + 3 - url.p)};
-  size_t n = 0;
-  while (n < host.n && !strchr("/?#", host.p[n])) n++;
-  host.n = n;
-  const char *at = n ? memrchr(host.p, '@', n) : NULL;
-  if (at) host = (nd_str){at + 1, n - (size_t)(at + 1 - host.p)};
-  const char *port = host.n ? memrchr(host.p, ':', host.n) : NULL;
-  if (port) host.n = (size_t)(port - host.p);
-  const char *first = host.n ? memchr(host.p, '.', host.n) : NULL;
-  if (!first) return host;
-  nd_str rest = {first + 1, host.n - (size_t)(first + 1 - host.p)};
-  return rest.n && memchr(rest.p, '.', rest.n) ? rest : host;
-}
-
 void nd_documents_clear(nd_documents *d) {
-  nd_id_map_clear(&d->sites);
   nd_free(d->tokens);
   nd_free(d->site);
   d->tokens = NULL;
   d->site = NULL;
 }
 
-static nd_status add(nd_documents *d, nd_str id, uint64_t tokens, nd_str site, nd_error *err) {
+static nd_status add(nd_documents *d, nd_str id, uint64_t tokens, nd_str url, nd_error *err) {
   uint32_t number;
   size_t before = d->ids->n;
   ND_TRY(nd_id_map_number(&number, d->ids, id, err));
@@ -61,8 +44,8 @@ static nd_status add(nd_documents *d, nd_str id, uint64_t tokens, nd_str site, n
   ND_TRY(nd_array_grow(&d->tokens, &d->cap, (size_t)number + 1, sizeof *d->tokens, err));
   ND_TRY(nd_array_grow(&d->site, &d->site_cap, (size_t)number + 1, sizeof *d->site, err));
   d->tokens[number] = tokens < UINT32_MAX ? (uint32_t)tokens : UINT32_MAX;
-  d->site[number] = ND_NO_ID;
-  return site.n ? nd_id_map_number(&d->site[number], &d->sites, site, err) : ND_OK;
+  d->site[number] = nd_site_key(url);
+  return ND_OK;
 }
 
 typedef struct lister {
@@ -78,11 +61,9 @@ static nd_status take_line(void *context, nd_str line, uint64_t number, nd_error
   if (more && nd_line_field(&size, &line, '\t')) {
     if (!nd_line_number(&tokens, size) || tokens < 0)
       return nd_fail(err, ND_ERR_DATA,
-                     "%s:%" PRIu64
-                     " has no number of tokens; a line is id TAB tokens TAB URL (or site)",
+                     "%s:%" PRIu64 " has no number of tokens; a line is id TAB tokens TAB URL",
                      l->name, number);
     more = nd_line_field(&url, &line, '\t');
-    if (more && memmem(url.p, url.n, "://", 3)) url = nd_site_of_url(url);
   }
   return add(l->documents, id, (uint64_t)(tokens / ND_LINE_UNIT), url, err);
 }
@@ -93,7 +74,7 @@ nd_status nd_documents_list(nd_documents *d, const char *path, nd_error *err) {
 }
 
 static nd_status take_document(void *context, const nd_corpus_document *c, nd_error *err) {
-  return add(context, c->id, c->tokens->count, nd_site_of_url(c->url), err);
+  return add(context, c->id, c->tokens->count, c->url, err);
 }
 
 nd_status nd_documents_corpus(nd_documents *d, const char *const *inputs, size_t n,

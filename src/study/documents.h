@@ -6,25 +6,20 @@
 #include "neardup/eval.h"
 
 typedef struct nd_documents {
-  nd_id_map *ids; /* numbers are the map's */
-  nd_id_map sites;
+  nd_id_map *ids;   /* numbers are the map's */
   uint32_t *tokens; /* per document */
-  uint32_t *site;   /* per document: a number of `sites`, ND_NO_ID when unknown */
+  uint64_t *site;   /* per document: nd_site_key of its URL, 0 when there is none */
   size_t cap, site_cap;
   uint64_t repeated; /* ids that came before */
 } nd_documents;
 
-/* A list (id, tokens, URL or site; the last two may be missing). */
+/* A list (id, tokens, URL; the last two may be missing). */
 nd_status nd_documents_list(nd_documents *d, const char *path, nd_error *err) ND_MUST_CHECK;
 /* The documents themselves. */
 nd_status nd_documents_corpus(nd_documents *d, const char *const *inputs, size_t n,
                               const nd_options *options, const nd_hooks *hooks,
                               nd_error *err) ND_MUST_CHECK;
 void nd_documents_clear(nd_documents *d);
-
-/* The site of a URL (Henzinger 2006, section 1): the host if it has at most one
- * dot, else the host without what stands before its first dot. */
-nd_str nd_site_of_url(nd_str url);
 
 /* The size group of a number of tokens (Ye et al. 2008, table 3): 11 groups. */
 enum { ND_SIZE_GROUPS = 11 };

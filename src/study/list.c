@@ -174,7 +174,7 @@ static nd_status take_pairs(nd_list *l, const reader *r, const nd_list_rule *rul
   nd_status status = ND_OK;
   if (!items || !spare || !l->key || !l->value || !l->judged)
     status = nd_fail_memory(err, room * sizeof *items);
-  l->notes.valued = r->n > 0;
+  l->notes.valued = true;
   for (size_t i = 0; i < r->n && status == ND_OK; i++) {
     const entry *e = &r->entries[i];
     uint32_t a = to[e->a], b = to[e->b];
