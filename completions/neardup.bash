@@ -7,7 +7,7 @@ _neardup_options() {
   local read='--format --id-field --text-field --url-field --time-field --tokens --shingle
     --max-document --help'
   local find='--method --similarity --fingerprint --threshold --recall --permutations --bands --rows --seed
-    --verify --bucket-cap --against --stats --threads --memory --tmp --progress'
+    --sample --verify --bucket-cap --against --stats --threads --memory --tmp --progress'
   case $1 in
     dedup) echo "$read $find --output --cluster --keep --shard --resume" ;;
     pairs) echo "$read $find --collapse --top" ;;
@@ -30,7 +30,7 @@ _neardup_values() {
     --method) echo 'minhash digest exact join allpairs ppjoin ppjoin+' ;;
     --similarity) echo 'jaccard cosine overlap edit containment' ;;
     --fingerprint) echo 'rabin xxh3 md5' ;;
-    --verify) echo 'exact sketch none' ;;
+    --verify) echo 'exact sample sketch none' ;;
     --cluster) echo 'star components' ;;
     --by) echo 'size site' ;;
     --as | --truth-kind | --result-kind) echo 'auto pairs clusters' ;;

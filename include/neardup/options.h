@@ -31,7 +31,12 @@ typedef enum nd_similarity {
   ND_SIMILARITY_EDIT,
   ND_SIMILARITY_CONTAINMENT
 } nd_similarity;
-typedef enum nd_verify { ND_VERIFY_EXACT, ND_VERIFY_SKETCH, ND_VERIFY_NONE } nd_verify;
+typedef enum nd_verify {
+  ND_VERIFY_EXACT,
+  ND_VERIFY_SKETCH,
+  ND_VERIFY_NONE,
+  ND_VERIFY_SAMPLE
+} nd_verify;
 typedef enum nd_clustering { ND_CLUSTER_STAR, ND_CLUSTER_COMPONENTS } nd_clustering;
 typedef enum nd_keep {
   ND_KEEP_FIRST,
@@ -59,8 +64,9 @@ typedef struct nd_options {
   uint64_t rows;         /* 0: chosen */
   nd_decimal recall;
   uint64_t seed;
-  char verify[16];
-  char cluster[16]; /* "": the command's own default */
+  char sample[1024]; /* "": all shingles */
+  char verify[16];   /* "": exact, or sample with --sample */
+  char cluster[16];  /* "": the command's own default */
   char keep[136];
   char against[1024]; /* "": the input itself */
   uint64_t top;       /* 0: all pairs */
@@ -80,6 +86,7 @@ typedef enum nd_option_type {
   ND_OPTION_FLAG,    /* no value */
   ND_OPTION_WORD,    /* one of `values` */
   ND_OPTION_TEXT,    /* any text that fits */
+  ND_OPTION_LIST,    /* texts, separated by commas; setting it again adds, "none" empties it */
   ND_OPTION_COUNT,   /* a whole number */
   ND_OPTION_SIZE,    /* bytes, with K, M, G, T (powers of 1024) */
   ND_OPTION_DECIMAL, /* 0.8: digits, a point, at most 10 digits */

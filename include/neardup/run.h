@@ -49,7 +49,12 @@ typedef struct nd_summary {
   uint64_t others; /* records that are no documents (blank lines, warcinfo, images …) */
   uint64_t empty;  /* documents without a token: kept, match nothing */
   uint64_t tokens;
-  uint64_t copies; /* dropped or listed as exact copies */
+  nd_verify verify;                  /* in force */
+  int sampled;                       /* --sample was given */
+  uint64_t sample_seen, sample_kept; /* shingles before and after */
+  uint64_t sample_emptied;           /* documents with tokens that were left without any */
+  uint64_t common_shingles;          /* sct: dropped as too common, each once */
+  uint64_t copies;                   /* dropped or listed as exact copies */
   uint64_t repeated_ids;
   char repeated_id[200]; /* an example */
   uint64_t buckets, hot_buckets, hot_documents, largest_bucket;

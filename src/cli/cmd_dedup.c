@@ -1,6 +1,4 @@
 /* neardup dedup */
-#include <string.h>
-
 #include "cli.h"
 
 enum { OUTPUT };
@@ -26,7 +24,10 @@ static void report_method(const nd_summary *s, const nd_options *o) {
   fprintf(stderr, "pairs     %s: %s of exact copies, %s from %s candidates%s\n",
           cli_count(s->pairs), cli_count(s->copies), cli_count(s->pairs - s->copies),
           cli_count(s->candidates),
-          strcmp(o->verify, "exact") == 0 ? ", each verified exactly" : ", not verified exactly");
+          s->verify == ND_VERIFY_EXACT    ? ", each verified exactly"
+          : s->verify == ND_VERIFY_SAMPLE ? ", compared on the sample"
+                                          : ", not verified exactly");
+  cli_report_sample(s);
   if (s->bands)
     fprintf(stderr, "recall    %.4f predicted at similarity %.10g (%u bands x %u rows)\n",
             s->predicted_recall, (double)o->threshold.num / (double)o->threshold.den, s->bands,

@@ -20,6 +20,7 @@ static int run(const cli_command *self, int argc, char **argv) {
       if (s.rejected)
         fprintf(stderr, "; %s rejected (see `neardup inspect`)", cli_count(s.rejected));
       fputc('\n', stderr);
+      cli_report_sample(&s);
       if (s.bands)
         fprintf(stderr, "recall    %.4f predicted at similarity %.10g (%u bands x %u rows)\n",
                 s.predicted_recall,

@@ -173,6 +173,18 @@ void cli_report_join(const nd_join_counts *j, const nd_options *options) {
           j->prepare_seconds, j->join_seconds);
 }
 
+void cli_report_sample(const nd_summary *s) {
+  if (!s->sampled) return;
+  double share = s->sample_seen ? 100.0 * (double)s->sample_kept / (double)s->sample_seen : 100;
+  fprintf(stderr, "sample    %.2f %% of %s shingles kept", share, cli_count(s->sample_seen));
+  if (s->sample_emptied)
+    fprintf(stderr, "; %s document%s none left and match%s only copies",
+            cli_count(s->sample_emptied), s->sample_emptied == 1 ? " has" : "s have",
+            s->sample_emptied == 1 ? "es" : "");
+  fprintf(stderr, "; similarities are %s\n",
+          s->verify == ND_VERIFY_EXACT ? "of whole documents" : "of what is kept");
+}
+
 void cli_report_cost(const nd_summary *s, const cli_progress *p) {
   if (p->how == CLI_PROGRESS_JSON) return;
   double rate = s->seconds > 0 ? (double)s->raw_bytes / s->seconds : 0;

@@ -46,6 +46,8 @@ typedef struct nd_block_header {
   uint64_t others;    /* records that are no documents */
   uint64_t empties;   /* documents without a token */
   uint64_t tokens;
+  uint64_t sample_seen, sample_kept; /* --sample: shingles before and after */
+  uint64_t sample_emptied;           /* documents left without any */
 } nd_block_header;
 
 typedef enum nd_column {

@@ -12,6 +12,7 @@
 #include "pipeline/confirm.h"
 
 #include "base/threads.h"
+#include "pipeline/sampled.h"
 #include "verify/edit_distance.h"
 
 enum { ROUND = 1 << 16, JOB = 1 << 10, PREPARED = 512 };
@@ -24,6 +25,7 @@ typedef struct checker {
   size_t n;
   struct hand {
     nd_comparer *comparer;
+    nd_sampled *sampled; /* --verify sample */
     nd_edit_scratch edit;
     nd_texts *texts;
     nd_buf left, right; /* texts that are not prepared */
@@ -44,6 +46,7 @@ typedef struct checker {
 static void clear_hands(checker *c) {
   for (unsigned i = 0; c->hands && i < c->settings->threads; i++) {
     nd_comparer_free(c->hands[i].comparer);
+    nd_sampled_free(c->hands[i].sampled);
     nd_edit_scratch_clear(&c->hands[i].edit);
     nd_texts_free(c->hands[i].texts);
     for (size_t k = 0; c->hands[i].prepared && k < PREPARED; k++)
@@ -70,7 +73,9 @@ static nd_status make_hands(checker *c, nd_verify verify, nd_error *err) {
     c->hands[i].prepared = nd_calloc(PREPARED, sizeof *c->hands[i].prepared);
     if (!c->hands[i].prepared) return nd_fail_memory(err, PREPARED * sizeof *c->hands[i].prepared);
     for (size_t k = 0; k < PREPARED; k++) c->hands[i].prepared[k].number = UINT32_MAX;
-    if (verify == ND_VERIFY_EXACT) continue;
+    if (s->verify == ND_VERIFY_SAMPLE)
+      ND_TRY(nd_sampled_new(&c->hands[i].sampled, s, c->prepared_bytes, err));
+    if (verify == ND_VERIFY_EXACT || verify == ND_VERIFY_SAMPLE) continue;
     c->hands[i].sketch = nd_malloc(2 * s->permutations * sizeof(uint64_t));
     if (!c->hands[i].sketch) return nd_fail_memory(err, 2 * s->permutations * sizeof(uint64_t));
   }
@@ -160,6 +165,8 @@ static nd_status compare(uint64_t *value, struct hand *h, const checker *c, uint
   nd_overlap o;
   if (h->sketch)
     ND_TRY(compare_sketches(&o, h, c, a, b, err));
+  else if (h->sampled)
+    ND_TRY(nd_sampled_compare(&o, h->sampled, h->texts, a, b, err));
   else
     ND_TRY(compare_texts(&o, h, c, a, b, err));
   bool similar = c->all || nd_similarity_reaches(s->similarity, o, s->threshold);

@@ -10,6 +10,8 @@
  * Of MD5 all 64 bits of one half and 32 of the other are compared. */
 #include "pipeline/exact.h"
 
+#include <xxhash.h>
+
 #include "base/threads.h"
 #include "text/words.h"
 #include "verify/similarity.h"
@@ -20,9 +22,12 @@ static const uint64_t high_mask = ~(uint64_t)UINT32_MAX;
 typedef struct merger {
   nd_found *found;
   const nd_text_source *source;
-  nd_sorter *shingles; /* fingerprint → rest of it | document */
-  nd_sorter *counts;   /* a << 32 | b → common */
-  uint32_t *size;      /* per document: distinct shingles */
+  nd_sorter *shingles;              /* fingerprint → rest of it | document */
+  nd_sorter *counts;                /* a << 32 | b → common */
+  uint32_t *size;                   /* per document and ratio: distinct shingles */
+  uint8_t *level;                   /* per document: the number of its ratio; NULL: there is one */
+  uint64_t modulus[ND_PLAN_GROUPS]; /* the ratios of a plan, rising */
+  unsigned levels;
 } merger;
 
 /* What one thread needs for step 1. */
@@ -32,6 +37,8 @@ typedef struct printer {
   uint32_t *end;
   size_t count, cap;
   nd_fingerprints prints;
+  nd_shingles shingles; /* --sample */
+  nd_sampler sampler;
   nd_item *items, *spare;
   size_t item_cap, spare_cap;
 } printer;
@@ -41,8 +48,41 @@ static void printer_clear(printer *p) {
   nd_buf_clear(&p->text);
   nd_free(p->end);
   nd_fingerprints_clear(&p->prints);
+  nd_shingles_clear(&p->shingles);
+  nd_sampler_clear(&p->sampler);
   nd_free(p->items);
   nd_free(p->spare);
+}
+
+/* The sizes of what is kept by every ratio that is not finer than its own. */
+static void level_sizes(merger *m, printer *p, uint32_t document) {
+  uint64_t own = nd_sample_modulus(p->sampler.sample, p->count);
+  uint32_t *size = m->size + (size_t)document * m->levels;
+  for (unsigned l = 0; l < m->levels; l++) {
+    if (m->modulus[l] == own) m->level[document] = (uint8_t)l;
+    size[l] = 0;
+    for (size_t i = 0; i < p->shingles.n; i++)
+      size[l] += (nd_sample_key(p->shingles.fingerprint[i]) & (m->modulus[l] - 1)) == 0;
+  }
+}
+
+/* --sample: of the fingerprints only those of kept shingles. */
+static nd_status sample_prints(merger *m, printer *p, uint32_t document, nd_str text,
+                               nd_error *err) {
+  const nd_settings *s = m->source->settings;
+  bool emptied;
+  uint64_t digest = XXH3_64bits(text.p, text.n);
+  ND_TRY(nd_shingle_make(&p->shingles, text, p->end, p->count, s->shingle, s->options->seed, false,
+                         err));
+  ND_TRY(nd_sampler_run(&p->sampler, &emptied, &p->shingles, p->count, digest, err));
+  p->prints.n = p->shingles.n;
+  for (size_t i = 0; i < p->prints.n; i++) {
+    uint32_t from = p->sampler.kept[i];
+    p->prints.low[i] = emptied ? digest : p->prints.low[from];
+    p->prints.high[i] = emptied ? ~digest : p->prints.high[from];
+  }
+  if (m->level) level_sizes(m, p, document);
+  return ND_OK;
 }
 
 static nd_status print_document(merger *m, printer *p, uint32_t document, nd_error *err) {
@@ -52,6 +92,7 @@ static nd_status print_document(merger *m, printer *p, uint32_t document, nd_err
   ND_TRY(nd_token_ends(&p->end, &p->count, &p->cap, text, err));
   ND_TRY(
       nd_fingerprint_shingles(&p->prints, text, p->end, p->count, s->shingle, s->fingerprint, err));
+  if (s->sample.on) ND_TRY(sample_prints(m, p, document, text, err));
   size_t n = p->prints.n, kept = 0;
   ND_TRY(nd_array_grow(&p->items, &p->item_cap, n, sizeof *p->items, err));
   ND_TRY(nd_array_grow(&p->spare, &p->spare_cap, n, sizeof *p->spare, err));
@@ -64,7 +105,7 @@ static nd_status print_document(merger *m, printer *p, uint32_t document, nd_err
       seen = p->items[j - 1].value == p->items[i].value;
     if (!seen) p->items[kept++] = p->items[i];
   }
-  m->size[document] = (uint32_t)kept;
+  if (!m->level) m->size[document] = (uint32_t)kept;
   return nd_sorter_add(m->shingles, p->items, kept, err);
 }
 
@@ -74,7 +115,7 @@ static nd_status print_job(void *context, unsigned member, uint64_t job, nd_erro
   ND_TRY(nd_hooks_check(m->source->hooks, err));
   uint64_t end = (job + 1) * JOB_DOCUMENTS, n = m->source->store->documents;
   if (end > n) end = n;
-  printer p = {0};
+  printer p = {.sampler = {.sample = &m->source->settings->sample}};
   nd_status status = nd_texts_new(&p.texts, m->source, err);
   for (uint64_t d = job * JOB_DOCUMENTS; d < end && status == ND_OK; d++)
     if (m->found->same[d] == d) status = print_document(m, &p, (uint32_t)d, err);
@@ -127,6 +168,14 @@ static nd_status expand_runs(merger *m, run_of *r, nd_item *items, nd_error *err
   return nd_sorter_add(m->counts, r->out, r->out_n, err);
 }
 
+/* By the coarser ratio of the two, when they differ. */
+static nd_overlap overlap_of(const merger *m, uint32_t a, uint32_t b, uint32_t common) {
+  unsigned l = 0;
+  if (m->level) l = m->level[a] > m->level[b] ? m->level[a] : m->level[b];
+  uint32_t left = m->size[(size_t)a * m->levels + l], right = m->size[(size_t)b * m->levels + l];
+  return (nd_overlap){common, left + right - common, left};
+}
+
 /* Step 3: counts → similarities → pairs. */
 static nd_status judge(merger *m, nd_item *items, nd_error *err) {
   const nd_settings *s = m->source->settings;
@@ -138,10 +187,12 @@ static nd_status judge(merger *m, nd_item *items, nd_error *err) {
     for (size_t i = 0; i < n; i++) {
       uint32_t a = (uint32_t)(items[i].key >> 32), b = (uint32_t)items[i].key;
       uint32_t common = (uint32_t)items[i].value;
-      nd_overlap o = {common, m->size[a] + m->size[b] - common, m->size[a]};
-      if (s->every_pair) {
+      nd_overlap o = overlap_of(m, a, b, common);
+      bool reached = s->every_pair || nd_similarity_reaches(s->similarity, o, s->threshold);
+      f->counted++;
+      if (reached && f->direct) {
         items[kept++] = (nd_item){items[i].key, nd_similarity_pack(s->similarity, o)};
-      } else if (nd_similarity_reaches(s->similarity, o, s->threshold)) {
+      } else if (reached) {
         uint64_t p = nd_order_position(&f->order, a), q = nd_order_position(&f->order, b);
         items[kept++] = (nd_item){p < q ? p << 32 | q : q << 32 | p, ND_PAIR_FULL};
       }
@@ -177,15 +228,36 @@ static nd_status merge(merger *m, uint64_t memory, const char *tmp, nd_error *er
   return status;
 }
 
+/* The different ratios of a plan, rising. */
+static void find_levels(merger *m, const nd_sample_plan *plan) {
+  for (unsigned i = 0; i < plan->n; i++) {
+    uint64_t modulus = plan->group[i].modulus;
+    unsigned l = 0;
+    while (l < m->levels && m->modulus[l] < modulus) l++;
+    if (l < m->levels && m->modulus[l] == modulus) continue;
+    memmove(m->modulus + l + 1, m->modulus + l, (m->levels - l) * sizeof *m->modulus);
+    m->modulus[l] = modulus;
+    m->levels++;
+  }
+  if (m->levels == 0) m->levels = 1;
+}
+
 nd_status nd_exact_pairs(nd_found *found, const nd_text_source *source, uint64_t memory,
                          const char *tmp, nd_error *err) {
   merger m = {.found = found, .source = source};
   uint64_t n = source->store->documents;
-  m.size = nd_calloc(n, sizeof *m.size);
-  if (!m.size) return nd_fail_memory(err, n * sizeof *m.size);
-  found->direct = source->settings->every_pair;
-  nd_status status = merge(&m, memory, tmp, err);
+  const nd_settings *s = source->settings;
+  find_levels(&m, &s->sample.plan);
+  m.size = nd_calloc(n, m.levels * sizeof *m.size);
+  if (m.levels > 1) m.level = nd_calloc(n, 1);
+  nd_status status = m.size && (m.levels == 1 || m.level)
+                         ? ND_OK
+                         : nd_fail_memory(err, n * m.levels * sizeof *m.size);
+  /* What is kept is counted here already; the true similarity needs the verifier. */
+  found->direct = s->sample.on ? s->verify == ND_VERIFY_SAMPLE : s->every_pair;
+  if (status == ND_OK) status = merge(&m, memory, tmp, err);
   nd_sorter_free(m.counts);
   nd_free(m.size);
+  nd_free(m.level);
   return status;
 }

@@ -22,6 +22,7 @@ typedef struct nd_found {
   nd_bucket_stats buckets;
   nd_order order;
   bool direct;         /* the pairs are results: a << 32 | b with their values */
+  uint64_t counted;    /* … of so many that share something */
   nd_join_counts join; /* of a join */
   nd_sorter *pairs;    /* position << 32 | position; finished */
 } nd_found;

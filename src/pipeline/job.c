@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 
 #include "base/threads.h"
+#include "pipeline/census.h"
 #include "pipeline/sign.h"
 
 static double cpu_seconds(void) {
@@ -42,6 +43,8 @@ nd_status nd_job_open(nd_job_run *j, nd_summary *summary, const nd_options *opti
   summary->bands = s->bands;
   summary->rows = s->rows;
   summary->predicted_recall = s->method == ND_METHOD_MINHASH ? s->predicted_recall : 1;
+  summary->verify = s->verify;
+  summary->sampled = s->sample.on;
   summary->max_document = s->input.max_document;
   summary->threads = s->threads;
   summary->memory = s->memory;
@@ -55,6 +58,7 @@ void nd_job_close(nd_job_run *j) {
   if (j->store_open) nd_store_close(&j->store);
   nd_feed_free(j->feed);
   nd_walk_clear(&j->walk);
+  nd_shingle_set_free(j->common);
 }
 
 /* Of this program alone: getrusage also counts what a large parent had before
@@ -165,6 +169,9 @@ static void count_blocks(nd_job_run *j) {
     s->others += h->others;
     s->empty += h->empties;
     s->tokens += h->tokens;
+    s->sample_seen += h->sample_seen;
+    s->sample_kept += h->sample_kept;
+    s->sample_emptied += h->sample_emptied;
   }
   s->documents += j->walk.problem_n;
   s->rejected += j->walk.problem_n;
@@ -208,7 +215,7 @@ static nd_status seal(nd_job_run *j, nd_error *err) {
 }
 
 /* A reading thread holds a range, its records and its block: as many as fit. */
-static unsigned reading_threads(const nd_settings *s) {
+unsigned nd_job_reading_threads(const nd_settings *s) {
   const uint64_t each = UINT64_C(16) << 20, spare = UINT64_C(32) << 20;
   uint64_t fit = (s->memory + spare) / each;
   return fit < s->threads ? (unsigned)fit : s->threads;
@@ -219,7 +226,8 @@ nd_status nd_job_read(nd_job_run *j, const char *work, nd_error *err) {
   ND_TRY(nd_store_open(&j->store, work, err));
   for (size_t i = 0; i < j->store.block_n; i++)
     j->summary->resumed_documents += j->store.blocks[i].head.docs;
-  unsigned threads = reading_threads(&j->settings);
+  unsigned threads = nd_job_reading_threads(&j->settings);
+  ND_TRY(nd_census(j, work, err));
   nd_feed_skip_done(j->feed, is_done, &j->store, threads);
   reading r = {.job = j, .documents = j->summary->resumed_documents, .last_tick = -1};
   ND_TRY(nd_threads_run(threads, threads, read_member, &r, err));
@@ -267,6 +275,7 @@ nd_status nd_job_match(nd_job_run *j, const char *work, nd_error *err) {
   s->find_seconds = nd_job_lap(j);
   verifying v = {j, err};
   if (j->found.direct) { /* counted already */
+    s->candidates = j->found.counted;
     j->confirmed.sorted = j->found.pairs;
     j->found.pairs = NULL;
     return ND_OK;

@@ -28,6 +28,7 @@ typedef struct nd_job_run {
   nd_found found;
   nd_confirmed confirmed;
   nd_ids *ids;
+  nd_shingle_set *common; /* of the census; NULL: none */
   struct timespec began, stage_began;
   double cpu_began;
 } nd_job_run;
@@ -43,6 +44,9 @@ nd_status nd_job_plan(nd_job_run *j, const char *const *inputs, size_t n, const 
 
 /* The first pass into the store of `work`; seals it unless only a shard was asked for. */
 nd_status nd_job_read(nd_job_run *j, const char *work, nd_error *err) ND_MUST_CHECK;
+
+/* Threads that may read at once within the budget. */
+unsigned nd_job_reading_threads(const nd_settings *s);
 
 /* Copies, candidates, verified pairs. */
 nd_status nd_job_match(nd_job_run *j, const char *work, nd_error *err) ND_MUST_CHECK;

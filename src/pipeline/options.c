@@ -55,8 +55,12 @@ static const nd_option_info table[] = {
      "positions per band; 0 chooses"},
     {"seed", ND_OPTION_SEED, FIELD(seed), "1", "N", NULL, 0, 0, FIND,
      "seed of the hash functions, or random"},
-    {"verify", ND_OPTION_WORD, FIELD(verify), "exact", "HOW", "exact sketch none", 0, 0, FIND,
-     "exact compares the documents, sketch trusts the estimate, none lists candidates"},
+    {"sample", ND_OPTION_LIST, FIELD(sample), "", "HOW", NULL, 0, 0, FIND,
+     "which shingles are kept: mod:N[:R], min:N, sct:N, cap:N, adaptive:P or adaptive:FILE; may be "
+     "given several times"},
+    {"verify", ND_OPTION_WORD, FIELD(verify), "", "HOW", "exact sample sketch none", 0, 0, FIND,
+     "exact compares the documents (the default), sample only what --sample keeps of them (the "
+     "default with --sample), sketch trusts the estimate, none lists candidates"},
     {"bucket-cap", ND_OPTION_COUNT, FIELD(bucket_cap), "128", "N", NULL, 2, 1000000, FIND,
      "larger buckets are compared with their most wanted document only, and reported"},
     {"collapse", ND_OPTION_FLAG, FIELD(collapse), "no", NULL, NULL, 0, 0, ND_FOR_PAIRS,
@@ -203,6 +207,20 @@ static bool parse_decimal(nd_decimal *out, const char *text) {
   return true;
 }
 
+static nd_status add_to_list(char *field, const nd_option_info *info, const char *value,
+                             nd_error *err) {
+  size_t have = strlen(field), more = strlen(value);
+  if (more == 0 || strcmp(value, "none") == 0) {
+    field[0] = '\0';
+    return ND_OK;
+  }
+  if (have + 1 + more >= info->size)
+    return nd_fail(err, ND_ERR_USAGE, "--%s takes at most %zu bytes", info->name, info->size - 1);
+  if (have) field[have++] = ',';
+  memcpy(field + have, value, more + 1);
+  return ND_OK;
+}
+
 static nd_status set_value(void *field, const nd_option_info *info, const char *value,
                            nd_error *err) {
   uint64_t number = 0;
@@ -224,6 +242,7 @@ static nd_status set_value(void *field, const nd_option_info *info, const char *
         return nd_fail(err, ND_ERR_USAGE, "--%s takes at most %zu bytes", info->name,
                        info->size - 1);
       break;
+    case ND_OPTION_LIST: return add_to_list(field, info, value, err);
     case ND_OPTION_SEED:
       if (strcmp(value, "random") == 0) {
         if (getrandom(&number, sizeof number, 0) != sizeof number)
@@ -283,7 +302,8 @@ void nd_options_get(char *out, size_t room, const nd_options *options, const nd_
       snprintf(out, room, "%s", *(const int *)(const void *)field ? "yes" : "no");
       break;
     case ND_OPTION_WORD:
-    case ND_OPTION_TEXT: snprintf(out, room, "%s", field); break;
+    case ND_OPTION_TEXT:
+    case ND_OPTION_LIST: snprintf(out, room, "%s", field); break;
     case ND_OPTION_SEED:
     case ND_OPTION_COUNT:
     case ND_OPTION_SIZE:
@@ -311,6 +331,7 @@ nd_status nd_options_check(const nd_options *options, nd_error *err) {
   for (const nd_option_info *info = table; info->name; info++) {
     char value[1100];
     nd_options_get(value, sizeof value, options, info);
+    if (info->type == ND_OPTION_LIST) ND_TRY(nd_options_set(&copy, info->name, "none", err));
     ND_TRY(nd_options_set(&copy, info->name, value, err));
   }
   nd_settings settings;

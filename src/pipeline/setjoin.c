@@ -5,6 +5,7 @@
 #include "pipeline/setjoin.h"
 
 #include <time.h>
+#include <xxhash.h>
 
 #include "base/threads.h"
 #include "join/edit_join.h"
@@ -40,6 +41,7 @@ typedef struct reader {
   uint32_t *end;
   size_t count, cap;
   nd_shingles shingles;
+  nd_sampler sampler;
 } reader;
 
 static nd_status add_document(part *p, reader *r, const joiner *j, uint32_t document,
@@ -53,6 +55,10 @@ static nd_status add_document(part *p, reader *r, const joiner *j, uint32_t docu
     ND_TRY(nd_token_ends(&r->end, &r->count, &r->cap, text, err));
     ND_TRY(nd_shingle_make(&r->shingles, text, r->end, r->count, s->shingle, s->options->seed,
                            false, err));
+    bool emptied;
+    if (s->sample.on)
+      ND_TRY(nd_sampler_run(&r->sampler, &emptied, &r->shingles, r->count,
+                            XXH3_64bits(text.p, text.n), err));
     ND_TRY(nd_buf_append(&p->bytes, r->shingles.fingerprint, r->shingles.n * 8, err));
   }
   ND_TRY(nd_array_grow(&p->end, &p->cap, p->n + 1, sizeof *p->end, err));
@@ -66,7 +72,7 @@ static nd_status read_part(void *context, unsigned member, uint64_t job, nd_erro
   ND_TRY(nd_hooks_check(j->source->hooks, err));
   uint64_t end = (job + 1) * JOB_DOCUMENTS;
   if (end > j->n) end = j->n;
-  reader r = {0};
+  reader r = {.sampler = {.sample = &j->source->settings->sample}};
   nd_status status = nd_texts_new(&r.texts, j->source, err);
   for (uint64_t i = job * JOB_DOCUMENTS; i < end && status == ND_OK; i++)
     status = add_document(&j->parts[job], &r, j, j->document[i], err);
@@ -74,6 +80,7 @@ static nd_status read_part(void *context, unsigned member, uint64_t job, nd_erro
   nd_buf_clear(&r.text);
   nd_free(r.end);
   nd_shingles_clear(&r.shingles);
+  nd_sampler_clear(&r.sampler);
   return status;
 }
 

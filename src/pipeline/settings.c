@@ -138,6 +138,30 @@ static nd_status resolve_threshold(nd_settings *s, const nd_options *o, nd_error
   return ND_OK;
 }
 
+static nd_status resolve_sample(nd_settings *s, const nd_options *o, nd_error *err) {
+  ND_TRY(nd_sample_parse(&s->sample, o->sample, err));
+  const nd_sample_plan *plan = &s->sample.plan;
+  s->verify = strcmp(o->verify, "none") == 0                     ? ND_VERIFY_NONE
+              : strcmp(o->verify, "sketch") == 0                 ? ND_VERIFY_SKETCH
+              : strcmp(o->verify, "exact") == 0 || !s->sample.on ? ND_VERIFY_EXACT
+                                                                 : ND_VERIFY_SAMPLE;
+  if (!s->sample.on) return ND_OK;
+  if (s->method == ND_METHOD_DIGEST || s->similarity == ND_SIMILARITY_EDIT)
+    return nd_fail(err, ND_ERR_USAGE, "--sample chooses shingles, and %s compares none",
+                   s->method == ND_METHOD_DIGEST ? "--method digest" : "--similarity edit");
+  if (!plan->n) return ND_OK;
+  if (strcmp(plan->shingle, o->shingle) != 0 || strcmp(plan->tokens, o->tokens) != 0)
+    return nd_fail(err, ND_ERR_USAGE,
+                   "the plan is for --shingle %s --tokens %s, not for %s and %s; make another plan",
+                   plan->shingle, plan->tokens, o->shingle, o->tokens);
+  if (s->every_pair || plan->threshold.num != s->threshold.num ||
+      plan->threshold.den != s->threshold.den)
+    return nd_fail(err, ND_ERR_USAGE,
+                   "the plan is for --threshold %.10g: use that, or make another plan",
+                   as_double(plan->threshold));
+  return ND_OK;
+}
+
 nd_status nd_settings_resolve(nd_settings *out, const nd_options *o, nd_error *err) {
   *out = (nd_settings){.options = o};
   nd_settings *s = out;
@@ -158,9 +182,7 @@ nd_status nd_settings_resolve(nd_settings *out, const nd_options *o, nd_error *e
   s->similarity = (nd_similarity)place_of(o->similarity, similarities);
   ND_TRY(nd_fingerprint_parse(&s->fingerprint, o->fingerprint, err));
   ND_TRY(resolve_threshold(s, o, err));
-  s->verify = strcmp(o->verify, "none") == 0     ? ND_VERIFY_NONE
-              : strcmp(o->verify, "sketch") == 0 ? ND_VERIFY_SKETCH
-                                                 : ND_VERIFY_EXACT;
+  ND_TRY(resolve_sample(s, o, err));
   bool chains = strcmp(o->cluster, "components") == 0;
   s->cluster = chains ? ND_CLUSTER_COMPONENTS : ND_CLUSTER_STAR;
   if (chains && o->against[0])
@@ -174,6 +196,7 @@ nd_status nd_settings_resolve(nd_settings *out, const nd_options *o, nd_error *e
   if (s->method == ND_METHOD_MINHASH) return resolve_bands(s, o, err);
   if (s->verify == ND_VERIFY_SKETCH)
     return nd_fail(err, ND_ERR_USAGE, "--verify sketch needs --method minhash, not %s", o->method);
-  s->verify = ND_VERIFY_EXACT; /* nothing but exact counts is known */
+  if (s->verify != ND_VERIFY_SAMPLE)
+    s->verify = ND_VERIFY_EXACT; /* nothing but exact counts is known */
   return ND_OK;
 }

@@ -5,6 +5,7 @@
 #define ND_PIPELINE_SETTINGS_H
 
 #include "feature/fingerprint.h"
+#include "feature/sample.h"
 #include "feature/shingle.h"
 #include "input/format.h"
 #include "neardup/options.h"
@@ -21,6 +22,7 @@ typedef struct nd_settings {
   nd_fingerprint_kind fingerprint;
   nd_decimal threshold;
   bool every_pair; /* method exact without a threshold: all that share a shingle */
+  nd_sample sample;
   nd_verify verify;
   nd_clustering cluster;
   nd_keep keep;

@@ -16,6 +16,7 @@ struct nd_signer {
   nd_plain plain;
   nd_tokens tokens;
   nd_shingles shingles;
+  nd_sampler sampler;
   nd_minhash minhash;
   uint64_t *sketch;
   nd_str secret;   /* of the digests; empty: the seed alone */
@@ -27,6 +28,7 @@ nd_status nd_signer_new(nd_signer **out, const nd_settings *settings, nd_error *
   if (!s) return nd_fail_memory(err, sizeof *s);
   *out = s;
   s->settings = settings;
+  s->sampler.sample = &settings->sample;
   if (settings->method != ND_METHOD_MINHASH) return ND_OK;
   ND_TRY(nd_minhash_init(&s->minhash, settings->permutations, settings->options->seed, err));
   s->sketch = nd_malloc(settings->permutations * sizeof *s->sketch);
@@ -40,6 +42,7 @@ void nd_signer_free(nd_signer *s) {
   nd_plain_clear(&s->plain);
   nd_tokens_clear(&s->tokens);
   nd_shingles_clear(&s->shingles);
+  nd_sampler_clear(&s->sampler);
   nd_minhash_clear(&s->minhash);
   nd_free(s->sketch);
   nd_free(s);
@@ -90,11 +93,25 @@ nd_status nd_signer_read(nd_read *out, nd_signer *s, const nd_format *format, nd
   return split(&out->text, s, d, err);
 }
 
-static nd_status add_sketch(nd_block *b, nd_signer *s, size_t row, nd_error *err) {
+/* The document's shingles, or (--sample) those of them that are kept. */
+static nd_status make_shingles(nd_block *b, nd_signer *s, size_t row, nd_error *err) {
   const nd_settings *set = s->settings;
   nd_str text = nd_buf_str(&s->tokens.text);
   ND_TRY(nd_shingle_make(&s->shingles, text, s->tokens.end, s->tokens.count, set->shingle,
                          set->options->seed, false, err));
+  if (!set->sample.on) return ND_OK;
+  bool emptied;
+  uint64_t seen = s->shingles.n;
+  ND_TRY(nd_sampler_run(&s->sampler, &emptied, &s->shingles, s->tokens.count, b->digest[row].low,
+                        err));
+  b->head.sample_seen += seen;
+  b->head.sample_kept += emptied ? 0 : s->shingles.n;
+  b->head.sample_emptied += emptied;
+  return ND_OK;
+}
+
+static nd_status add_sketch(nd_block *b, nd_signer *s, size_t row, nd_error *err) {
+  const nd_settings *set = s->settings;
   b->shingles[row] = s->shingles.n < UINT32_MAX ? (uint32_t)s->shingles.n : UINT32_MAX;
   ND_TRY(nd_minhash_sketch(s->sketch, &s->minhash, s->shingles.fingerprint, s->shingles.n, err));
   nd_bands_keys(b->bands + row * set->bands, (nd_bands){set->bands, set->rows}, s->sketch,
@@ -121,7 +138,9 @@ static nd_status add_document(nd_block *b, nd_signer *s, const nd_document *d, c
   b->file[row] = raw->file;
   b->line[row] = raw->line;
   b->shingles[row] = s->tokens.count ? 1 : 0;
-  if (s->settings->method == ND_METHOD_MINHASH) ND_TRY(add_sketch(b, s, row, err));
+  bool sketch = s->settings->method == ND_METHOD_MINHASH;
+  if (sketch || s->settings->sample.on) ND_TRY(make_shingles(b, s, row, err));
+  if (sketch) ND_TRY(add_sketch(b, s, row, err));
   ND_TRY(nd_buf_append(&b->ids, d->id.p, d->id.n, err));
   if (!b->head.raw) ND_TRY(nd_buf_append(&b->texts, text.p, text.n, err));
   if (b->texts.n >= UINT32_MAX || b->ids.n >= UINT32_MAX)
@@ -178,7 +197,8 @@ static nd_status sign_record(nd_block *b, nd_signer *s, const nd_batch *batch, c
 
 void nd_signer_start(nd_block *block, const nd_signer *s, uint32_t task, uint32_t part) {
   const nd_settings *set = s->settings;
-  bool sketches = set->method == ND_METHOD_MINHASH && set->verify != ND_VERIFY_EXACT;
+  bool sketches = set->method == ND_METHOD_MINHASH && set->verify != ND_VERIFY_EXACT &&
+                  set->verify != ND_VERIFY_SAMPLE;
   nd_block_start(block, task, part, set->bands, sketches ? set->permutations : 0);
 }
 

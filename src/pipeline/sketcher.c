@@ -1,6 +1,8 @@
 /* The public one-document-at-a-time interface; see neardup/sketch.h. */
 #include "neardup/sketch.h"
 
+#include <xxhash.h>
+
 #include "pipeline/settings.h"
 #include "sketch/minhash.h"
 #include "verify/resemblance.h"
@@ -10,6 +12,7 @@ struct nd_sketcher {
   nd_settings settings;
   nd_tokens tokens, other;
   nd_shingles shingles;
+  nd_sampler sampler;
   nd_minhash minhash;
   nd_comparer *comparer;
 };
@@ -23,6 +26,10 @@ nd_status nd_sketcher_new(nd_sketcher **out, const nd_options *options, nd_error
   if (status == ND_OK && s->settings.method != ND_METHOD_MINHASH)
     status =
         nd_fail(err, ND_ERR_USAGE, "a sketcher needs the method minhash, not %s", options->method);
+  s->sampler.sample = &s->settings.sample;
+  if (status == ND_OK && (s->settings.sample.sct || s->settings.sample.goal.num))
+    status = nd_fail(err, ND_ERR_USAGE,
+                     "a sketcher sees one document at a time: it cannot sample by sct or a goal");
   if (status == ND_OK)
     status = nd_minhash_init(&s->minhash, s->settings.permutations, s->options.seed, err);
   if (status == ND_OK)
@@ -40,6 +47,7 @@ void nd_sketcher_free(nd_sketcher *s) {
   nd_tokens_clear(&s->tokens);
   nd_tokens_clear(&s->other);
   nd_shingles_clear(&s->shingles);
+  nd_sampler_clear(&s->sampler);
   nd_minhash_clear(&s->minhash);
   nd_comparer_free(s->comparer);
   nd_free(s);
@@ -55,6 +63,10 @@ nd_status nd_sketcher_text(uint64_t *out, uint64_t *shingles, nd_sketcher *s, nd
   ND_TRY(nd_shingle_make(&s->shingles, nd_buf_str(&s->tokens.text), s->tokens.end, s->tokens.count,
                          s->settings.shingle, s->options.seed, false, err));
   if (shingles) *shingles = s->shingles.n;
+  bool emptied;
+  if (s->settings.sample.on)
+    ND_TRY(nd_sampler_run(&s->sampler, &emptied, &s->shingles, s->tokens.count,
+                          XXH3_64bits(s->tokens.text.p, s->tokens.text.n), err));
   return nd_minhash_sketch(out, &s->minhash, s->shingles.fingerprint, s->shingles.n, err);
 }
 

@@ -14,6 +14,8 @@ static void put_options(nd_json_out *out, const nd_job_run *j) {
     char value[1100];
     nd_options_get(value, sizeof value, j->options, info);
     if (strcmp(info->name, "cluster") == 0 && !value[0]) strcpy(value, "star");
+    if (strcmp(info->name, "verify") == 0 && !value[0])
+      strcpy(value, j->settings.verify == ND_VERIFY_SAMPLE ? "sample" : "exact");
     nd_json_string(out, info->name, nd_str_of(value));
   }
   nd_json_end(out, '}');
@@ -60,6 +62,22 @@ static void put_method(nd_json_out *out, const nd_job_run *j) {
   nd_json_end(out, '}');
 }
 
+/* What was left out, and what the similarities speak of. */
+static void put_sample(nd_json_out *out, const nd_job_run *j) {
+  const nd_summary *s = j->summary;
+  nd_json_begin(out, "sample", '{');
+  nd_json_string(out, "how", nd_str_of(s->sampled ? j->options->sample : "none"));
+  nd_json_count(out, "shingles_seen", s->sample_seen);
+  nd_json_count(out, "shingles_kept", s->sample_kept);
+  nd_json_count(out, "common_shingles_dropped", s->common_shingles);
+  nd_json_count(out, "documents_left_without_shingles", s->sample_emptied);
+  const char *what = s->verify == ND_VERIFY_SAMPLE  ? "what is kept"
+                     : s->verify == ND_VERIFY_EXACT ? "whole documents"
+                                                    : "sketches";
+  nd_json_string(out, "similarities_are_of", nd_str_of(what));
+  nd_json_end(out, '}');
+}
+
 static void put_cost(nd_json_out *out, const nd_summary *s) {
   nd_json_begin(out, "cost", '{');
   nd_json_count(out, "threads", s->threads);
@@ -87,6 +105,7 @@ nd_status nd_summary_write(const nd_job_run *j, const char *path, uint64_t finge
   nd_json_string(&out, "cpu_level", nd_str_of(nd_cpu_name(nd_cpu())));
   put_counts(&out, j->summary);
   put_method(&out, j);
+  put_sample(&out, j);
   put_options(&out, j);
   put_cost(&out, j->summary);
   nd_json_end(&out, '}');

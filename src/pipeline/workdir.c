@@ -204,6 +204,8 @@ static nd_status make_manifest(nd_buf *out, const nd_settings *s, const nd_walk 
     nd_options_get(value, sizeof value, s->options, info);
     ND_TRY(nd_buf_printf(out, err, "--%s %s\n", info->name, value));
   }
+  if (s->sample.plan.n)
+    ND_TRY(nd_buf_printf(out, err, "sampling plan %016" PRIx64 "\n", s->sample.plan.digest));
   ND_TRY(nd_buf_printf(out, err, "--max-document %" PRIu64 "\n", s->input.max_document));
   for (size_t i = 0; i < walk->n; i++) {
     const nd_input_file *f = &walk->files[i];
