@@ -5,11 +5,13 @@
  * run.h      the jobs: dedup, pairs, cluster, inspect
  * eval.h     a list of pairs or clusters against the truth
  * study.h    the papers' experiments on any corpus
+ * memory.h   dedup and pairs over texts in memory
  * sketch.h   two documents at a time: sketches and exact resemblance */
 #ifndef NEARDUP_H
 #define NEARDUP_H
 
 #include "neardup/eval.h"
+#include "neardup/memory.h"
 #include "neardup/options.h"
 #include "neardup/run.h"
 #include "neardup/sketch.h"

@@ -89,6 +89,7 @@ extern const nd_format nd_format_sets;
 extern const nd_format nd_format_warc;
 extern const nd_format nd_format_arc;
 extern const nd_format nd_format_trec;
+extern const nd_format nd_format_memory; /* not in the table: no file has it */
 
 extern const nd_format *const nd_formats[];        /* ends with NULL */
 const nd_format *nd_format_find(const char *name); /* NULL: unknown */

@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "input/json.h"
+#include "pipeline/feed_memory.h"
 #include "pipeline/feed_range.h"
 
 enum {
@@ -31,6 +32,7 @@ typedef struct reader {
 struct nd_feed {
   const nd_walk *walk;
   const nd_format *format;
+  nd_memory *memory[2]; /* of the tasks, when they are texts in memory */
   nd_input_options options;
   nd_task *tasks;
   size_t task_n, task_cap;
@@ -51,6 +53,7 @@ struct nd_feed {
 void nd_batch_clear(nd_batch *b) {
   nd_buf_clear(&b->bytes);
   nd_buf_clear(&b->reasons);
+  nd_buf_clear(&b->facts);
   nd_buf_clear(&b->look);
   nd_buf_clear(&b->starts);
   nd_free(b->raws);
@@ -110,8 +113,8 @@ static nd_status plan_large(nd_feed *f, uint32_t number, nd_error *err) {
   return ND_OK;
 }
 
-nd_status nd_feed_new(nd_feed **out, const nd_walk *walk, const nd_format *format,
-                      const nd_input_options *options, nd_error *err) {
+static nd_status make_feed(nd_feed **out, const nd_walk *walk, const nd_format *format,
+                           const nd_input_options *options, nd_error *err) {
   nd_feed *f = nd_calloc(1, sizeof *f);
   if (!f) return nd_fail_memory(err, sizeof *f);
   *f = (nd_feed){.walk = walk,
@@ -123,6 +126,26 @@ nd_status nd_feed_new(nd_feed **out, const nd_walk *walk, const nd_format *forma
   pthread_mutex_init(&f->lock, NULL);
   pthread_cond_init(&f->change, NULL);
   *out = f;
+  return ND_OK;
+}
+
+nd_status nd_feed_of_memory(nd_feed **out, const nd_corpus *corpus, const nd_format *format,
+                            const nd_input_options *options, nd_error *err) {
+  const nd_text_stream *streams[] = {corpus->texts, corpus->against};
+  ND_TRY(make_feed(out, NULL, format, options, err));
+  for (uint32_t i = 0; i < 2 && streams[i]; i++) {
+    ND_TRY(nd_memory_new(&(*out)->memory[i], streams[i], err));
+    (*out)->bytes += nd_memory_bytes((*out)->memory[i]);
+    ND_TRY(add_task(
+        *out, (nd_task){.kind = ND_TASK_MEMORY, .file = i, .files = 1, .format = format}, err));
+  }
+  return ND_OK;
+}
+
+nd_status nd_feed_new(nd_feed **out, const nd_walk *walk, const nd_format *format,
+                      const nd_input_options *options, nd_error *err) {
+  ND_TRY(make_feed(out, walk, format, options, err));
+  nd_feed *f = *out;
   if (walk->n >= UINT32_MAX) return nd_fail(err, ND_ERR_LIMIT, "too many files");
   for (uint32_t i = 0; i < walk->n;) {
     f->bytes += walk->files[i].size;
@@ -155,6 +178,8 @@ void nd_feed_free(nd_feed *f) {
   for (size_t i = 0; i < f->reader_n; i++) free_reader(f->readers[i]);
   pthread_mutex_destroy(&f->lock);
   pthread_cond_destroy(&f->change);
+  nd_memory_free(f->memory[0]);
+  nd_memory_free(f->memory[1]);
   nd_free(f->readers);
   nd_free(f->tasks);
   nd_free(f);
@@ -179,6 +204,13 @@ uint64_t nd_feed_bytes(const nd_feed *f) {
 }
 uint64_t nd_feed_done(const nd_feed *f) {
   return f->done;
+}
+
+uint64_t nd_feed_texts(const nd_feed *f, uint32_t task) {
+  return nd_memory_texts(f->memory[task]);
+}
+nd_str nd_feed_text(const nd_feed *f, uint32_t task, uint32_t text) {
+  return nd_memory_text(f->memory[task], text);
 }
 
 void nd_feed_shard(nd_feed *f, uint32_t shard, uint32_t shards) {
@@ -347,9 +379,9 @@ static nd_status read_part(nd_batch *b, reader *r, nd_feed *f, nd_error *err) {
 }
 
 static void empty_batch(nd_batch *b) {
-  b->bytes.n = b->reasons.n = b->starts.n = b->n = 0;
+  b->bytes.n = b->reasons.n = b->facts.n = b->starts.n = b->n = 0;
   b->lines = b->others = b->raw_bytes = 0;
-  b->last = b->lines_relative = false;
+  b->last = b->lines_relative = b->stays = false;
 }
 
 /* Fills a batch from a range. */
@@ -377,6 +409,15 @@ static nd_status read_range(nd_batch *b, reader *r, nd_feed *f, nd_error *err) {
   }
   b->last = r->finished = r->at >= task->end;
   f->done += (b->last ? task->end : r->at) - from;
+  return ND_OK;
+}
+
+static nd_status read_memory(nd_batch *b, reader *r, nd_feed *f, nd_error *err) {
+  b->task = r->task;
+  b->part = r->part++;
+  ND_TRY(nd_memory_batch(b, f->memory[r->task], r->task, f->format, &f->options, err));
+  f->done += b->raw_bytes;
+  r->finished = b->last;
   return ND_OK;
 }
 
@@ -444,8 +485,10 @@ nd_status nd_feed_next(bool *more, nd_batch *b, nd_feed *f, nd_error *err) {
     ND_TRY(status);
     *more = r != NULL;
     if (!*more) return ND_OK;
-    bool range = f->tasks[r->task].kind == ND_TASK_RANGE;
-    status = range ? read_range(b, r, f, err) : read_part(b, r, f, err);
+    nd_task_kind kind = f->tasks[r->task].kind;
+    status = kind == ND_TASK_RANGE    ? read_range(b, r, f, err)
+             : kind == ND_TASK_MEMORY ? read_memory(b, r, f, err)
+                                      : read_part(b, r, f, err);
     uint32_t task = b->task, part = b->part;
     pthread_mutex_lock(&f->lock);
     if (status != ND_OK) r->finished = true;

@@ -7,6 +7,7 @@
  *   STREAM  a large file that must be read from its beginning; threads take
  *           turns at reading it and work on their batches side by side
  *   FILES   several small files, one after another
+ *   MEMORY  texts in memory, a stream of them
  *
  * A batch (task, part) is cut after BATCH_BYTES of records or ND_BATCH_RECORDS
  * of them (a range: only the latter), so its content is a function of the input
@@ -19,7 +20,12 @@
 
 enum { ND_BATCH_RECORDS = 1 << 14 };
 
-typedef enum nd_task_kind { ND_TASK_RANGE, ND_TASK_STREAM, ND_TASK_FILES } nd_task_kind;
+typedef enum nd_task_kind {
+  ND_TASK_RANGE,
+  ND_TASK_STREAM,
+  ND_TASK_FILES,
+  ND_TASK_MEMORY
+} nd_task_kind;
 
 typedef struct nd_task {
   nd_task_kind kind;
@@ -34,7 +40,9 @@ typedef struct nd_raw {
   uint32_t file;
   uint32_t line; /* 1, 2 …; 0: the format has no lines */
   uint64_t offset, length;
-  size_t at, n; /* its bytes in the batch; for a reject, the reason in `reasons` */
+  size_t at, n;           /* its bytes in the batch; for a reject, the reason in `reasons` */
+  const char *p;          /* MEMORY: its bytes where they lie; NULL: they are in the batch */
+  size_t fact_at, fact_n; /* MEMORY: what --keep looks at, in `facts` */
   bool rejected;
 } nd_raw;
 
@@ -45,10 +53,11 @@ typedef struct nd_batch {
   bool last;
   bool lines_relative; /* line numbers count from the start of this part of a range … */
   uint32_t range_file; /* … of this file */
+  bool stays;          /* MEMORY: the texts can be read again, by number */
   uint64_t lines;
   uint64_t others;
   uint64_t raw_bytes;
-  nd_buf bytes, reasons;
+  nd_buf bytes, reasons, facts;
   nd_buf starts; /* u64 each: where records of packed archives begin; see block.h */
   nd_raw *raws;
   size_t n, cap;
@@ -62,6 +71,11 @@ typedef struct nd_feed nd_feed;
  * opened become rejects when their turn comes. */
 nd_status nd_feed_new(nd_feed **out, const nd_walk *walk, const nd_format *format,
                       const nd_input_options *options, nd_error *err) ND_MUST_CHECK;
+/* The texts in memory instead of files, then those they are held against (NULL:
+ * none); a task each. */
+struct nd_corpus;
+nd_status nd_feed_of_memory(nd_feed **out, const struct nd_corpus *corpus, const nd_format *format,
+                            const nd_input_options *options, nd_error *err) ND_MUST_CHECK;
 void nd_feed_free(nd_feed *f);
 
 uint32_t nd_feed_tasks(const nd_feed *f);
@@ -70,6 +84,9 @@ uint64_t nd_feed_fingerprint(const nd_feed *f);
 const nd_task *nd_feed_task(const nd_feed *f, uint32_t task);
 uint64_t nd_feed_bytes(const nd_feed *f); /* of all files, packed */
 uint64_t nd_feed_done(const nd_feed *f);  /* of them, read so far */
+/* MEMORY: the number of texts of a task, and a text that stays. */
+uint64_t nd_feed_texts(const nd_feed *f, uint32_t task);
+nd_str nd_feed_text(const nd_feed *f, uint32_t task, uint32_t text);
 
 /* Limits the feed to tasks with task % shards == shard. */
 void nd_feed_shard(nd_feed *f, uint32_t shard, uint32_t shards);

@@ -41,6 +41,10 @@ nd_status nd_lines_value(nd_buf *out, nd_similarity kind, uint64_t value, nd_err
 
 static nd_status put_pair(nd_lines *l, nd_job_run *j, uint32_t a, uint32_t b, uint64_t value,
                           nd_error *err) {
+  if (l->take) {
+    j->summary->pairs++;
+    return l->take(l->context, a, b, value, err);
+  }
   ND_TRY(nd_ids_append(&l->text, j->ids, a, err));
   ND_TRY(nd_buf_append(&l->text, "\t", 1, err));
   ND_TRY(nd_ids_append(&l->text, j->ids, b, err));

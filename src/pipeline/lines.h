@@ -5,10 +5,16 @@
 #include "cluster/clusters.h"
 #include "pipeline/job.h"
 
+/* Takes a pair of documents with its value (nd_similarity_pack). */
+typedef nd_status (*nd_pair_take)(void *context, uint32_t a, uint32_t b, uint64_t value,
+                                  nd_error *err);
+
 /* Where lines go; collects them into larger writes. */
 typedef struct nd_lines {
   const nd_sink *sink; /* or … */
-  nd_writer *writer;   /* … a file */
+  nd_writer *writer;   /* … a file; or … */
+  nd_pair_take take;   /* … pairs as they are */
+  void *context;
   nd_buf text;
 } nd_lines;
 

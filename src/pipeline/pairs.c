@@ -1,23 +1,7 @@
 /* nd_pairs: near-duplicate pairs as lines. */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "pipeline/lines.h"
 #include "pipeline/top.h"
 #include "pipeline/workdir.h"
-
-/* A private directory for what must be kept outside memory. */
-static nd_status make_tmp(char **out, const char *tmp, nd_error *err) {
-  const char *base = tmp[0] ? tmp : getenv("TMPDIR");
-  if (!base || !base[0]) base = "/tmp";
-  ND_TRY(nd_path_join(out, base, "neardup-XXXXXX", err));
-  if (mkdtemp(*out)) return ND_OK;
-  nd_status status = nd_io_fail(err, "make a directory in", base, errno);
-  nd_free(*out);
-  *out = NULL;
-  return status;
-}
 
 static nd_status run(nd_job_run *j, const char *const *inputs, size_t n, const char *work,
                      nd_lines *lines, nd_error *err) {
@@ -48,7 +32,7 @@ nd_status nd_pairs(nd_summary *out, const char *const *inputs, size_t n, const n
   nd_status status = nd_job_open(&j, out, options, hooks, err);
   if (status == ND_OK && n == 0)
     status = nd_fail(err, ND_ERR_USAGE, "there is no input; name files or directories, or -");
-  if (status == ND_OK) status = make_tmp(&work, options->tmp, err);
+  if (status == ND_OK) status = nd_workdir_private(&work, options->tmp, err);
   if (status == ND_OK) status = run(&j, inputs, n, work, &lines, err);
   nd_job_finish(&j);
   nd_job_close(&j);

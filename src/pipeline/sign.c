@@ -174,7 +174,7 @@ static nd_status sign_record(nd_block *b, nd_signer *s, const nd_batch *batch, c
     nd_str reason = {batch->reasons.p + raw->at, raw->n};
     return nd_block_reject(b, raw->offset, raw->length, raw->file, raw->line, reason, err);
   }
-  nd_str bytes = {batch->bytes.p + raw->at, raw->n};
+  nd_str bytes = {raw->p ? raw->p : batch->bytes.p + raw->at, raw->n};
   nd_read read;
   nd_error local;
   nd_status status = nd_signer_read(&read, s, raw->format, bytes, &local);
@@ -189,6 +189,10 @@ static nd_status sign_record(nd_block *b, nd_signer *s, const nd_batch *batch, c
   if (read.document.kind == ND_KIND_OTHER) {
     b->head.others++;
     return ND_OK;
+  }
+  if (batch->facts.n) {
+    nd_str fact = {batch->facts.p + raw->fact_at, raw->fact_n};
+    read.document.time = read.document.url = read.document.field = fact;
   }
   status = add_document(b, s, &read.document, raw, err);
   shrink_grown(s);
@@ -213,8 +217,8 @@ nd_status nd_signer_fill(nd_block *block, nd_signer *s, const nd_batch *batch, n
   block->head.lines_relative = batch->lines_relative;
   block->head.range_file = batch->range_file;
   block->head.lines = batch->lines;
-  /* A range lies on the disk as it is: its texts can be read again. */
-  block->head.raw = batch->lines_relative && !s->keep_texts;
+  /* A range lies on the disk as it is, a column in memory: texts can be read again. */
+  block->head.raw = (batch->lines_relative || batch->stays) && !s->keep_texts;
   block->head.others = batch->others;
   block->head.raw_bytes = batch->raw_bytes;
   for (size_t i = 0; i < batch->n; i++) {

@@ -83,16 +83,27 @@ static nd_status read_raw(nd_str *out, nd_texts *t, int fd, uint32_t file, uint6
   return ND_OK;
 }
 
+/* A line of a file without its end. */
+static nd_status read_line(nd_str *raw, nd_texts *t, const nd_task *task, nd_span span,
+                           nd_error *err) {
+  int fd;
+  ND_TRY(open_file(&fd, t, task->file, err));
+  ND_TRY(read_raw(raw, t, fd, task->file, task->begin + span.begin, span.n, err));
+  if (raw->n && raw->p[raw->n - 1] == '\n') raw->n--;
+  if (raw->n && raw->p[raw->n - 1] == '\r') raw->n--;
+  return ND_OK;
+}
+
 static nd_status read_again(nd_buf *out, nd_texts *t, const nd_block_ref *b, nd_span span,
                             nd_error *err) {
   const nd_task *task = nd_feed_task(t->source.feed, b->head.task);
-  const char *path = t->source.walk->files[task->file].path;
-  int fd;
-  ND_TRY(open_file(&fd, t, task->file, err));
+  bool memory = task->kind == ND_TASK_MEMORY;
+  const char *path = memory ? "a text" : t->source.walk->files[task->file].path;
   nd_str raw;
-  ND_TRY(read_raw(&raw, t, fd, task->file, task->begin + span.begin, span.n, err));
-  if (raw.n && raw.p[raw.n - 1] == '\n') raw.n--;
-  if (raw.n && raw.p[raw.n - 1] == '\r') raw.n--;
+  if (memory)
+    raw = nd_feed_text(t->source.feed, b->head.task, span.begin);
+  else
+    ND_TRY(read_line(&raw, t, task, span, err));
   nd_read read;
   nd_error local;
   nd_status status = nd_signer_read(&read, t->signer, task->format, raw, &local);

@@ -24,6 +24,17 @@ nd_status nd_path_join(char **out, const char *a, const char *b, nd_error *err) 
   return ND_OK;
 }
 
+nd_status nd_workdir_private(char **out, const char *tmp, nd_error *err) {
+  const char *base = tmp[0] ? tmp : getenv("TMPDIR");
+  if (!base || !base[0]) base = "/tmp";
+  ND_TRY(nd_path_join(out, base, "neardup-XXXXXX", err));
+  if (mkdtemp(*out)) return ND_OK;
+  nd_status status = nd_io_fail(err, "make a directory in", base, errno);
+  nd_free(*out);
+  *out = NULL;
+  return status;
+}
+
 nd_status nd_remove_tree(const char *path, nd_error *err) {
   struct stat st;
   if (lstat(path, &st) != 0)

@@ -40,6 +40,10 @@ nd_status nd_workdir_commit(nd_workdir *w, nd_error *err) ND_MUST_CHECK;
 /* Unlocks and frees; what is unfinished stays for a resume. */
 void nd_workdir_close(nd_workdir *w);
 
+/* A private directory below `tmp` ("": the system's place), owned: for jobs without an output
+ * directory. */
+nd_status nd_workdir_private(char **out, const char *tmp, nd_error *err) ND_MUST_CHECK;
+
 /* Removes a directory tree (or file).  A missing one is no failure. */
 nd_status nd_remove_tree(const char *path, nd_error *err) ND_MUST_CHECK;
 

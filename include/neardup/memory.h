@@ -1,0 +1,104 @@
+/* Texts in memory: the jobs without files.
+ *
+ * Texts come in chunks whose layouts are those of Apache Arrow's string columns
+ * (or an array of nd_str), and are read where they lie.  The result is arrays,
+ * in Arrow's layouts too.  Equal texts and options give the same pairs and
+ * clusters as the command does on a JSONL file with these texts.
+ *
+ *   nd_chunk chunk = {.layout = ND_LAYOUT_STR, .n = n, .index = texts};
+ *   nd_text_stream stream = {.chunks = &chunk, .n = 1};
+ *   nd_corpus corpus = {.texts = &stream};
+ *   nd_dedup_memory(&result, &summary, &corpus, &options, NULL, &err); */
+#ifndef NEARDUP_MEMORY_H
+#define NEARDUP_MEMORY_H
+
+#include "neardup/run.h"
+
+typedef enum nd_layout {
+  ND_LAYOUT_STR,      /* index: nd_str each; a NULL pointer is no text */
+  ND_LAYOUT_OFFSET32, /* index: int32_t, one more than texts, into bytes (Arrow string) */
+  ND_LAYOUT_OFFSET64, /* the same with int64_t (Arrow large_string) */
+  ND_LAYOUT_VIEW      /* index: 16 bytes each (Arrow string_view) */
+} nd_layout;
+
+/* A number of texts.  A text that is null is no document: it is kept and matches
+ * nothing. */
+typedef struct nd_chunk {
+  nd_layout layout;
+  uint64_t n;           /* texts */
+  uint64_t first;       /* the first of them in the arrays below (Arrow's offset) */
+  const uint8_t *valid; /* a bit for each, the lowest first; NULL: none is null */
+  const void *index;
+  const char *bytes;          /* OFFSET32, OFFSET64 */
+  const char *const *buffers; /* VIEW: what views longer than 12 bytes point into … */
+  const int64_t *sizes;       /* … and the sizes */
+  uint64_t buffer_n;
+} nd_chunk;
+
+/* Chunks: either an array of them, which stays in place until the job ends and is
+ * not copied; or one after another by `next`, for more than memory holds, each of
+ * which is needed until the following call only. */
+typedef struct nd_text_stream {
+  const nd_chunk *chunks;
+  size_t n;
+  /* What --keep oldest, newest, url or field:NAME looks at, text by text: as many
+   * chunks of the same lengths, or NULL. */
+  const nd_chunk *facts;
+  /* Instead: the next chunk, and its facts where they are wanted (else leave their
+   * n at 0); texts->n = 0 at the end.  One call at a time, from any thread. */
+  void *context;
+  nd_status (*next)(void *context, nd_chunk *texts, nd_chunk *facts, nd_error *err);
+} nd_text_stream;
+
+/* What a job reads: texts in memory, or files. */
+typedef struct nd_corpus {
+  const nd_text_stream *texts;
+  const nd_text_stream *against; /* with texts: the other collection, or NULL */
+  const char *const *files;      /* files and directories, when `texts` is NULL */
+  size_t file_n;
+} nd_corpus;
+
+typedef struct nd_rejection {
+  uint64_t text;   /* its number; of files: UINT64_MAX */
+  uint64_t place;  /* of files: where PATH:LINE begins in `strings` */
+  uint64_t reason; /* where the reason begins in `strings` */
+} nd_rejection;
+
+/* Documents are numbered from 0: texts as they come, nulls and rejected ones
+ * included; those of `against` go on from n.  Documents of files are numbered as
+ * they are read, without the rejected ones, and have ids. */
+typedef struct nd_result {
+  uint64_t n;
+  uint8_t *keep;      /* a bit each, the lowest first; pairs: NULL */
+  uint32_t *cluster;  /* the one kept in its place, itself when kept; pairs: NULL */
+  double *similarity; /* to that one; pairs: NULL */
+  uint64_t pair_n;
+  uint32_t *a, *b; /* a < b, in rising order */
+  double *value;
+  uint64_t rejection_n;
+  nd_rejection *rejections;
+  char *strings;    /* NUL-terminated each */
+  uint64_t *id_end; /* files: n + 1 places in `ids`, the first 0; else NULL */
+  char *ids;
+} nd_result;
+
+/* Frees what is in it; an empty one ({0}) is allowed. */
+ND_API void nd_result_clear(nd_result *r);
+
+/* Near-duplicates, which one to keep of them, and the pairs (exact copies once
+ * each, with their first).  A rejected text has its keep bit off. */
+ND_API nd_status nd_dedup_memory(nd_result *result, nd_summary *out, const nd_corpus *corpus,
+                                 const nd_options *options, const nd_hooks *hooks,
+                                 nd_error *err) ND_MUST_CHECK;
+
+/* Only the pairs; every pair of exact copies too, but for --collapse. */
+ND_API nd_status nd_pairs_memory(nd_result *result, nd_summary *out, const nd_corpus *corpus,
+                                 const nd_options *options, const nd_hooks *hooks,
+                                 nd_error *err) ND_MUST_CHECK;
+
+/* Text number `i` of a chunk (i < n), borrowed; *null tells a null.  ND_ERR_DATA
+ * when the chunk's own numbers contradict each other. */
+ND_API nd_status nd_chunk_text(nd_str *out, int *null, const nd_chunk *chunk, uint64_t i,
+                               nd_error *err) ND_MUST_CHECK;
+
+#endif
