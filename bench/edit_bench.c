@@ -141,7 +141,7 @@ int main(int argc, char **argv) {
   }
   corpus c;
   load(&c, data, size, copies);
-  printf("%llu strings, %llu bytes; milliseconds, 1 and 2 threads\n", (unsigned long long)c.n,
+  printf("# %llu strings, %llu bytes; milliseconds, 1 and 2 threads\n", (unsigned long long)c.n,
          (unsigned long long)c.begin[c.n]);
   printf(
       "tau  method           all 1     all 2    join 1    join 2  candidates  verified    pairs\n");
@@ -158,9 +158,9 @@ int main(int argc, char **argv) {
       gram = t;
     }
     char name[20];
-    snprintf(name, sizeof name, "ppjoin q=%u", best);
+    snprintf(name, sizeof name, "ppjoin:q=%u", best);
     print(name, tau, gram, measure(&c, ND_EDIT_PPJOIN, tau, best, 2));
-    printf("     %.1f times as fast (join %.1f)\n", gram.all / one.all, gram.join / one.join);
+    printf("#    %.1f times as fast (join %.1f)\n", gram.all / one.all, gram.join / one.join);
     if (gram.sum != one.sum || two.sum != one.sum) {
       printf("the results differ\n");
       return 1;

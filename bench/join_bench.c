@@ -1,10 +1,15 @@
 /* Measures the exact joins: our own on one and two threads against a plain PPJoin.
  *
- *   join_bench [--rounds N] [--quick] [--methods] [FILE.sets | FILE.sets.zst | NAME]…
+ *   join_bench [--rounds N] [--quick] [--cpu] [--methods | --memory] [FILE.sets | FILE.sets.zst |
+ * NAME]…
  *
  * Without files: the sets of $NEARDUP_DATA and generated Zipf sets (zipf12, zipf80).
- * Runs take turns and the best of each counts.  Times are of the join phase: index and
- * join, with the sets in memory.  --methods prints what each filter leaves. */
+ * Runs take turns and the best of each counts.  Times are milliseconds of the join phase:
+ * index and join, with the sets in memory; reading and preparing them is printed apart.
+ * --cpu counts CPU time instead (for a busy machine; two threads then tell nothing);
+ * --methods prints what each filter leaves, --memory the peak of the process while sets are
+ * prepared and joined on two threads, per token and above what it had before it read them. */
+#include <malloc.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,10 +36,13 @@ static const struct {
 };
 static const uint64_t percent[4] = {95, 90, 80, 70};
 static int rounds = 3, failures;
+static const double long_enough = 0.1; /* seconds; what is shorter runs more often */
+
+static clockid_t clock_id = CLOCK_MONOTONIC;
 
 static double now(void) {
   struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
+  clock_gettime(clock_id, &t);
   return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
@@ -157,8 +165,10 @@ static nd_join_stats run_join(const nd_sets *s, nd_join_method method, uint64_t 
                               unsigned threads) {
   nd_join_stats stats;
   nd_error err;
+  const double start = now();
   nd_join_options o = {.method = method, .num = t, .den = 100, .threads = threads};
   if (nd_join_run(s, &o, ignore, NULL, &stats, &err) != ND_OK) die(err.message);
+  stats.seconds = now() - start;
   return stats;
 }
 
@@ -168,11 +178,12 @@ static double least(double a, double b) {
 
 static void bench_threshold(const nd_sets *s, const plain_sets *p, const char *name, int which) {
   const uint64_t t = percent[which];
-  double one = 1e9, two = 1e9, plain = 1e9;
+  double one = 1e9, two = 1e9, plain = 1e9, spent = 0;
   uint64_t pairs = 0, plain_pairs = 0, verified;
-  for (int i = 0; i < rounds; i++) {
+  for (int i = 0; i < rounds || (spent < long_enough && i < 20 * rounds); i++) {
     nd_join_stats stats = run_join(s, ND_JOIN_BLOCKS, t, 1);
     one = least(one, stats.seconds);
+    spent += stats.seconds;
     pairs = stats.results;
     stats = run_join(s, ND_JOIN_BLOCKS, t, 2);
     two = least(two, stats.seconds);
@@ -189,10 +200,30 @@ static void bench_threshold(const nd_sets *s, const plain_sets *p, const char *n
     }
   }
   failures += verdict[0] == 'D' || verdict[0] == 'W';
-  printf("%-12s %.2f %10llu %-7s %9.1f %9.1f %9.1f %8.1fx %7.2fx\n", name, (double)t / 100,
+  printf("%-12s %.2f %10llu %-7s %9.2f %9.2f %9.2f %8.2f %8.2f\n", name, (double)t / 100,
          (unsigned long long)pairs, verdict, one * 1e3, two * 1e3, plain * 1e3, plain / one,
          one / two);
   fflush(stdout);
+}
+
+/* kB in a line of /proc/self/status. */
+static double status_of(const char *field) {
+  char line[256];
+  unsigned long kib = 0;
+  FILE *f = fopen("/proc/self/status", "r");
+  while (f && fgets(line, sizeof line, f)) {
+    if (strncmp(line, field, strlen(field)) == 0) sscanf(line + strlen(field), ": %lu", &kib);
+  }
+  if (f) fclose(f);
+  return (double)kib * 1024;
+}
+
+/* The peak counts from here on. */
+static void reset_peak(void) {
+  malloc_trim(0);
+  FILE *f = fopen("/proc/self/clear_refs", "w");
+  if (!f || fputs("5", f) < 0) die("cannot reset the peak of memory");
+  fclose(f);
 }
 
 static void bench_methods(const nd_sets *s, const char *name, int which) {
@@ -202,36 +233,89 @@ static void bench_methods(const nd_sets *s, const char *name, int which) {
     nd_join_stats x = run_join(s, (nd_join_method)m, percent[which], 1);
     if (m == 0) all = x;
     failures += x.results != all.results;
-    printf(
-        "%-12s %.2f %-9s %9.1f ms  index %9llu  size %11llu  positional %10llu  suffix %9llu"
-        "  verified %9llu  results %8llu\n",
-        name, (double)percent[which] / 100, names[m], x.seconds * 1e3,
-        (unsigned long long)x.index_entries, (unsigned long long)x.after_size,
-        (unsigned long long)x.after_positional, (unsigned long long)x.after_suffix,
-        (unsigned long long)x.verified, (unsigned long long)x.results);
+    printf("%-12s %.2f %-9s %9.2f %9llu %11llu %10llu %10llu %10llu %8llu\n", name,
+           (double)percent[which] / 100, names[m], x.seconds * 1e3,
+           (unsigned long long)x.index_entries, (unsigned long long)x.after_size,
+           (unsigned long long)x.after_positional, (unsigned long long)x.after_suffix,
+           (unsigned long long)x.verified, (unsigned long long)x.results);
     fflush(stdout);
   }
 }
 
-static void bench_input(const char *name, int methods, int quick) {
-  input in = {0};
+typedef enum mode { TIMES, METHODS, MEMORY } mode;
+
+static void load(input *in, const char *name, int quick) {
   if (strcmp(name, "zipf12") == 0) {
-    generate(&in, name, quick ? 50000 : 500000, 12);
+    generate(in, name, quick ? 50000 : 500000, 12);
   } else if (strcmp(name, "zipf80") == 0) {
-    generate(&in, name, quick ? 20000 : 200000, 80);
-  } else if (!read_sets(&in, name)) {
-    printf("%s: not there, skipped\n", name);
-    return;
+    generate(in, name, quick ? 20000 : 200000, 80);
+  } else {
+    read_sets(in, name);
   }
+  uint64_t *raw = realloc(in->raw, in->tokens * sizeof *raw + 1);
+  if (raw) in->raw = raw;
+}
+
+static nd_sets build(const input *in, unsigned threads) {
   nd_sets s;
   nd_error err;
+  if (nd_sets_build(&s, in->raw, in->begin, in->records, threads, &err) != ND_OK) die(err.message);
+  return s;
+}
+
+/* The input is given back once the sets are built, as the command does. */
+static void bench_memory(const char *name, int which, int quick) {
+  malloc_trim(0);
+  const double before = status_of("VmRSS");
+  input in = {0};
+  load(&in, name, quick);
+  reset_peak();
+  nd_sets s = build(&in, 2);
+  nd_free(in.raw);
+  nd_free(in.begin);
+  const double built = status_of("VmHWM");
+  reset_peak();
+  nd_join_stats x = run_join(&s, ND_JOIN_BLOCKS, percent[which], 2);
+  const double joined = status_of("VmHWM"), tokens = (double)x.tokens;
+  printf("%-12s %.2f %10.0f %8.2f %8.2f\n", in.name, (double)percent[which] / 100, tokens,
+         (built - before) / tokens, (joined - before) / tokens);
+  fflush(stdout);
+  nd_sets_clear(&s);
+}
+
+static void bench_input(const char *name, mode mode, int quick) {
+  for (int which = 0; mode == MEMORY && which < 4; which++) bench_memory(name, which, quick);
+  if (mode == MEMORY) return;
+  input in = {0};
   double start = now();
-  if (nd_sets_build(&s, in.raw, in.begin, in.records, &err) != ND_OK) die(err.message);
-  printf("%-12s %zu records, %llu tokens, %u shared, prepared in %.1f ms\n", in.name, in.records,
-         (unsigned long long)s.tokens, s.distinct, (now() - start) * 1e3);
+  load(&in, name, quick);
+  const double read = now() - start;
+  if (in.tokens == 0) {
+    printf("# %s: not there, skipped\n", name);
+    return;
+  }
+  double one = 1e9, two = 1e9;
+  nd_sets s = {0};
+  for (int i = 0; i < (mode == TIMES ? rounds : 1); i++) {
+    start = now();
+    s = build(&in, 1);
+    one = least(one, now() - start);
+    nd_sets_clear(&s);
+    start = now();
+    s = build(&in, 2);
+    two = least(two, now() - start);
+    if (mode == TIMES && i + 1 < rounds) nd_sets_clear(&s);
+  }
+  if (mode == TIMES) {
+    printf(
+        "# %s: %zu records, %llu tokens, %u shared; read in %.0f ms, prepared in %.1f ms, "
+        "on two threads %.1f ms\n",
+        in.name, in.records, (unsigned long long)s.tokens, s.distinct, read * 1e3, one * 1e3,
+        two * 1e3);
+  }
   plain_sets p = plain_of(&s);
   for (int which = 0; which < 4; which++) {
-    if (methods) {
+    if (mode == METHODS) {
       bench_methods(&s, in.name, which);
     } else {
       bench_threshold(&s, &p, in.name, which);
@@ -245,20 +329,27 @@ static void bench_input(const char *name, int methods, int quick) {
 }
 
 int main(int argc, char **argv) {
-  int methods = 0, quick = 0, files = 0;
+  int quick = 0, files = 0;
+  mode mode = TIMES;
   for (int i = 1; i < argc; i++) {
-    if (strcmp(argv[i], "--methods") == 0) methods = 1;
+    if (strcmp(argv[i], "--methods") == 0) mode = METHODS;
+    if (strcmp(argv[i], "--memory") == 0) mode = MEMORY;
     if (strcmp(argv[i], "--quick") == 0) quick = 1;
+    if (strcmp(argv[i], "--cpu") == 0) clock_id = CLOCK_PROCESS_CPUTIME_ID;
     if (strcmp(argv[i], "--rounds") == 0 && i + 1 < argc) rounds = atoi(argv[++i]);
   }
-  if (!methods) {
-    printf("%-12s %-4s %10s %-7s %9s %9s %9s %9s %8s\n", "sets", "t", "pairs", "count", "1 thr ms",
-           "2 thr ms", "ppjoin ms", "ppjoin/1", "1/2 thr");
-  }
+  static const char *const columns[] = {
+      [TIMES] =
+          "sets         t         pairs count        join   threads    ppjoin   faster   speedup",
+      [METHODS] =
+          "sets         t    method           ms     index        size positional     suffix"
+          "   verified  results",
+      [MEMORY] = "sets         t        tokens preparing  joining"};
+  printf("%s\n", columns[mode]);
   for (int i = 1; i < argc; i++) {
     if (strcmp(argv[i], "--rounds") == 0) i++;
     if (argv[i][0] == '-' || strcmp(argv[i - 1], "--rounds") == 0) continue;
-    bench_input(argv[i], methods, quick);
+    bench_input(argv[i], mode, quick);
     files++;
   }
   if (files == 0) {
@@ -267,11 +358,11 @@ int main(int argc, char **argv) {
     for (int i = 0; data && i < 4; i++) {
       char path[4096];
       snprintf(path, sizeof path, "%s/sets/%s.sets.zst", data, names[i]);
-      bench_input(path, methods, quick);
+      bench_input(path, mode, quick);
     }
-    if (!data) printf("NEARDUP_DATA is not set: generated sets only\n");
-    bench_input("zipf12", methods, quick);
-    bench_input("zipf80", methods, quick);
+    if (!data) printf("# NEARDUP_DATA is not set: generated sets only\n");
+    bench_input("zipf12", mode, quick);
+    bench_input("zipf80", mode, quick);
   }
   return failures ? 1 : 0;
 }

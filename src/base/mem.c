@@ -5,6 +5,9 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
 
 static _Atomic uint64_t fail_at;
 static _Atomic uint64_t allocations;
@@ -38,6 +41,16 @@ void *nd_realloc(void *p, size_t bytes) {
 
 void nd_free(void *p) {
   free(p);
+}
+
+void *nd_malloc_large(size_t bytes) {
+  char *p = nd_malloc(bytes + ND_SLACK);
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+  const uintptr_t page = 4096, from = ((uintptr_t)p + page - 1) / page * page;
+  const uintptr_t to = ((uintptr_t)p + bytes) / page * page;
+  if (p && bytes > (4u << 20)) (void)madvise((void *)from, to - from, MADV_HUGEPAGE);
+#endif
+  return p;
 }
 
 nd_status nd_buf_reserve(nd_buf *b, size_t more, nd_error *err) {

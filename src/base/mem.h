@@ -21,6 +21,10 @@ void *nd_calloc(size_t count, size_t bytes);
 void *nd_realloc(void *p, size_t bytes);
 void nd_free(void *p);
 
+/* For large arrays that are filled from end to end: fewer, larger pages where the system has
+ * them.  Readable for ND_SLACK bytes more; freed by nd_free. */
+void *nd_malloc_large(size_t bytes);
+
 /* Tests: the allocation number `nth` from now (1 = the next) fails; 0 = never. */
 void nd_mem_fail_at(uint64_t nth);
 uint64_t nd_mem_count(void);

@@ -1,10 +1,6 @@
 /* The block join: buckets, rounds and threads; see block_join.h. */
 #include "join/block_join.h"
 
-#if defined(__linux__)
-#include <sys/mman.h>
-#endif
-
 #include "base/threads.h"
 
 enum {
@@ -207,24 +203,13 @@ static nd_status join_bucket(void *context, unsigned member, uint64_t job, nd_er
   return nd_block_verify(w, err);
 }
 
-/* Large arrays are filled once from end to end: fewer, larger pages. */
-static void *large_array(size_t bytes) {
-  char *p = nd_malloc(bytes + ND_SLACK);
-#if defined(__linux__) && defined(MADV_HUGEPAGE)
-  const uintptr_t page = 4096, from = ((uintptr_t)p + page - 1) / page * page;
-  const uintptr_t to = ((uintptr_t)p + bytes) / page * page;
-  if (p && bytes > (4u << 20)) (void)madvise((void *)from, to - from, MADV_HUGEPAGE);
-#endif
-  return p;
-}
-
 static nd_status join_round(run *r, nd_error *err) {
   nd_status status = ND_OK;
   nd_block_join *b = r->block;
   const unsigned threads = b->task->threads;
   const uint32_t width = r->round_last - r->round_first;
   const size_t bytes = r->round_postings * nd_posting_bytes(b->words);
-  r->posting = large_array(bytes);
+  r->posting = nd_malloc_large(bytes);
   r->offset = nd_malloc((size_t)r->chunks * width * sizeof *r->offset);
   if (!r->posting || !r->offset) {
     status = nd_fail_memory(err, bytes);

@@ -137,7 +137,7 @@ static nd_status make_sets(grams *g, nd_error *err) {
     memset(table, 0, (size_t)threads * TABLE * sizeof *table);
     uint64_t jobs = ((uint64_t)s->n + STRINGS - 1) / STRINGS;
     ND_TRY_GOTO(nd_threads_run(threads, jobs, cut_job, &c, err), done);
-    ND_TRY_GOTO(nd_sets_build(&g->sets, raw, begin, s->n, err), done);
+    ND_TRY_GOTO(nd_sets_build(&g->sets, raw, begin, s->n, threads, err), done);
     if (g->sets.tokens == total) break;
     nd_sets_clear(&g->sets);
   }

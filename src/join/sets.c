@@ -1,154 +1,45 @@
 /* Building token sets; see sets.h.
  *
- * A first pass over the input marks hash cells that are hit more than once; a
- * token alone in its cell occurs once and never enters the table.  The others,
- * at most half as many distinct ones as tokens, get numbers from an open table;
- * where even that would grow too large, the input is passed over several times.
- * Then frequencies are counted, tokens ranked by them,
- * and every record written in its place. */
+ *   1  token_shards.c numbers the tokens that several records hold
+ *   2  a pass over the answers, chunk by chunk: sizes, and the order in which tokens
+ *      appear first
+ *   3  ranks: by frequency, ties in that order
+ *   4  a second pass writes every record's ranks in its place and sorts them
+ *
+ * Chunks are worked on by all threads; nothing in the result depends on how they are cut. */
 #include "join/sets.h"
 
-#include "base/hash.h"
+#include <stdlib.h>
 
-enum { AHEAD = 16, SMALL = 24 };
-#define NONE UINT32_MAX
-#define PENDING (UINT32_MAX - 1)
+#include "base/threads.h"
+#include "join/token_shards.h"
 
-/* Tokens and their numbers; 12 bytes a slot would not be aligned, so two arrays. */
-typedef struct numbers {
-  uint64_t *key; /* mixed tokens */
-  uint32_t *id;  /* number + 1; 0 is an empty slot */
-  uint64_t slots, used, limit;
-  uint32_t next; /* the next number */
-} numbers;
+enum { SMALL = 24, CLASSES = 4096 };
 
-static void numbers_clear(numbers *t) {
-  nd_free(t->key);
-  nd_free(t->id);
-  *t = (numbers){0};
-}
+/* A frequent token waits until all of them are known. */
+typedef struct frequent {
+  uint32_t df, shard, number;
+  uint64_t order;
+} frequent;
 
-static nd_status numbers_alloc(numbers *t, uint64_t slots, nd_error *err) {
-  t->slots = slots;
-  t->limit = slots - slots / 4;
-  t->used = 0;
-  t->key = nd_malloc(slots * sizeof *t->key);
-  t->id = nd_calloc(slots, sizeof *t->id);
-  if (t->key && t->id) return ND_OK;
-  numbers_clear(t);
-  return nd_fail_memory(err, slots * (sizeof *t->key + sizeof *t->id));
-}
+/* What a chunk of the records says about tokens that appear first in it. */
+typedef struct firsts {
+  uint8_t *shard; /* of each; its number follows from those before it */
+  size_t n, cap;
+  uint32_t *class_; /* how many have which frequency below CLASSES; then: the next rank */
+  uint32_t *next;   /* per shard: the first number that the chunk meets first */
+  frequent *frequent;
+  size_t frequent_n, frequent_cap;
+} firsts;
 
-ND_INLINE uint64_t home_slot(const numbers *t, uint64_t mixed) {
-  return (uint64_t)(((unsigned __int128)(mixed << 16) * t->slots) >> 64);
-}
-
-static nd_status numbers_grow(numbers *t, uint64_t most, nd_error *err) {
-  const uint64_t slots = t->slots * 2;
-  numbers big = {.next = t->next};
-  ND_TRY(numbers_alloc(&big, slots < most ? slots : most, err));
-  for (uint64_t i = 0; i < t->slots; i++) {
-    if (!t->id[i]) continue;
-    uint64_t at = home_slot(&big, t->key[i]);
-    while (big.id[at]) at = at + 1 == big.slots ? 0 : at + 1;
-    big.key[at] = t->key[i];
-    big.id[at] = t->id[i];
-  }
-  big.used = t->used;
-  nd_free(t->key);
-  nd_free(t->id);
-  *t = big;
-  return ND_OK;
-}
-
-/* The number of a token; PENDING: it is new, and the table is full. */
-ND_INLINE uint32_t number_of(numbers *t, uint64_t mixed) {
-  uint64_t at = home_slot(t, mixed);
-  while (t->id[at]) {
-    if (t->key[at] == mixed) return t->id[at] - 1;
-    at = at + 1 == t->slots ? 0 : at + 1;
-  }
-  if (t->used == t->limit) return PENDING;
-  t->key[at] = mixed;
-  t->id[at] = ++t->next;
-  t->used++;
-  return t->next - 1;
-}
-
-/* Two bits a cell: hit, hit again. */
-ND_INLINE uint64_t cell_of(uint64_t mixed, uint64_t cells) {
-  return (uint64_t)(((unsigned __int128)mixed * cells) >> 64);
-}
-
-static void mark_cells(uint64_t *bits, uint64_t cells, const uint64_t *raw, uint64_t n) {
-  for (uint64_t i = 0; i < n; i++) {
-    if (i + AHEAD < n) {
-      __builtin_prefetch(&bits[cell_of(nd_mix(raw[i + AHEAD]), cells) / 32], 1);
-    }
-    uint64_t cell = cell_of(nd_mix(raw[i]), cells);
-    uint64_t shift = cell % 32 * 2, word = bits[cell / 32];
-    bits[cell / 32] = word | (UINT64_C(1) << shift) | ((word >> shift & 1) << shift << 1);
-  }
-}
-
-ND_INLINE bool hit_again(const uint64_t *bits, uint64_t cell) {
-  return bits[cell / 32] >> (cell % 32 * 2 + 1) & 1;
-}
-
-/* Passes over the tokens that have no number yet; the first time `bits` tells which ones
- * need none.  Says whether some are left. */
-static nd_status number_round(bool *left, uint32_t *id, numbers *t, const uint64_t *raw, uint64_t n,
-                              const uint64_t *bits, uint64_t cells, uint64_t most, nd_error *err) {
-  *left = false;
-  for (uint64_t i = 0; i < n; i++) {
-    if (i + AHEAD < n) {
-      const uint64_t ahead = nd_mix(raw[i + AHEAD]), at = home_slot(t, ahead);
-      if (bits) __builtin_prefetch(&bits[cell_of(ahead, cells) / 32]);
-      __builtin_prefetch(&t->id[at]);
-      __builtin_prefetch(&t->key[at]);
-    }
-    const uint64_t mixed = nd_mix(raw[i]);
-    if (bits) {
-      id[i] = hit_again(bits, cell_of(mixed, cells)) ? PENDING : NONE;
-    }
-    if (id[i] != PENDING) continue;
-    if (t->used == t->limit && t->slots < most) ND_TRY(numbers_grow(t, most, err));
-    id[i] = number_of(t, mixed);
-    *left |= id[i] == PENDING;
-    if (t->next == PENDING - 1) {
-      return nd_fail(err, ND_ERR_LIMIT, "more than 4,294,967,292 distinct tokens in a join");
-    }
-  }
-  return ND_OK;
-}
-
-/* The number of every token of the input in id[], NONE where it surely occurs once.  A
- * table of `most` slots takes 12 bytes each, and half of that beside it while it grows:
- * 10 bytes per token of the input at most.  When it is full, it gives no new numbers, and
- * the tokens without one have their turn in an empty table. */
-static nd_status number_tokens(uint32_t *id, uint32_t *count, const uint64_t *raw, uint64_t n,
-                               nd_error *err) {
-  nd_status status = ND_OK;
-  numbers table = {0};
-  const uint64_t cells = n * 8 + 64, most = n / 12 * 5 > 4096 ? n / 12 * 5 : 4096;
-  uint64_t *bits = nd_calloc(cells / 32 + 1, sizeof *bits);
-  if (!bits) return nd_fail_memory(err, cells / 4);
-  mark_cells(bits, cells, raw, n);
-  for (bool left = true; left;) {
-    const uint32_t next = table.next;
-    numbers_clear(&table);
-    ND_TRY_GOTO(numbers_alloc(&table, 4096 < most ? 4096 : most, err), out);
-    table.next = next;
-    ND_TRY_GOTO(number_round(&left, id, &table, raw, n, bits, cells, most, err), out);
-    nd_free(bits);
-    bits = NULL;
-  }
-  *count = table.next;
-out:
-  nd_free(bits);
-  numbers_clear(&table);
-  return status;
-}
+typedef struct builder {
+  nd_sets *out;
+  nd_token_shards shards;
+  firsts *firsts;   /* per chunk */
+  uint32_t *size;   /* per record of the input */
+  uint32_t *stored; /* … its stored tokens; then: its place in the order */
+  uint32_t longest;
+} builder;
 
 static void sort_record(uint32_t *a, uint64_t n, uint32_t *spare) {
   if (n <= SMALL) {
@@ -178,59 +69,161 @@ static void sort_record(uint32_t *a, uint64_t n, uint32_t *spare) {
   memcpy(a + k, spare + i, (half - i) * sizeof *a);
 }
 
-/* Gives every number its rank by frequency, ties by first appearance; numbers that
- * one record holds get NONE.  `df` becomes the frequency per rank. */
-static nd_status rank_tokens(uint32_t *rank, uint32_t *df, uint32_t *distinct, uint32_t count,
-                             const uint32_t *id, uint64_t n, nd_error *err) {
-  uint32_t most = 1;
-  for (uint32_t i = 0; i < count; i++) most = df[i] > most ? df[i] : most;
-  uint64_t *start = nd_calloc((uint64_t)most + 2, sizeof *start);
-  if (!start) return nd_fail_memory(err, most * sizeof *start);
-  for (uint32_t i = 0; i < count; i++) start[df[i] + 1]++;
-  start[1] = start[2] = 0;
-  for (uint64_t f = 3; f <= (uint64_t)most + 1; f++) start[f] += start[f - 1];
-  uint32_t last = (uint32_t)start[most + 1];
-  for (uint32_t i = 0; i < count; i++) rank[i] = NONE;
-  for (uint64_t i = 0; i < n; i++) {
-    if (id[i] != NONE && df[id[i]] > 1 && rank[id[i]] == NONE) {
-      rank[id[i]] = (uint32_t)start[df[id[i]]]++;
-    }
+static const uint32_t **open_answers(const nd_token_shards *t, uint64_t chunk) {
+  const uint32_t **answer = nd_malloc(t->shards * sizeof *answer);
+  for (uint32_t s = 0; answer && s < t->shards; s++) {
+    answer[s] = nd_token_answers(t, (uint32_t)chunk, s);
   }
-  /* After that start[f] is where frequency f ends. */
-  uint32_t at = 0;
-  for (uint64_t f = 2; f <= most; f++) {
-    for (; at < start[f]; at++) df[at] = (uint32_t)f;
+  return answer;
+}
+
+/* A token's first appearance. */
+static nd_status add_first(firsts *f, uint32_t shard, uint32_t number, uint32_t df, nd_error *err) {
+  if (f->next[shard] == UINT32_MAX) f->next[shard] = number;
+  if (f->n == f->cap) ND_TRY(nd_array_grow(&f->shard, &f->cap, f->n + 1, 1, err));
+  f->shard[f->n++] = (uint8_t)shard;
+  if (df < CLASSES) {
+    f->class_[df]++;
+    return ND_OK;
   }
-  nd_free(start);
-  *distinct = most > 1 ? last : 0;
+  ND_TRY(
+      nd_array_grow(&f->frequent, &f->frequent_cap, f->frequent_n + 1, sizeof *f->frequent, err));
+  f->frequent[f->frequent_n++] = (frequent){df, shard, number, 0};
   return ND_OK;
 }
 
-/* Drops repetitions within a record (in place, from begin[r] on), counts frequencies
- * and sizes. */
-static nd_status count_tokens(uint32_t *df, uint32_t *size, uint32_t *stored, uint32_t *id,
-                              const uint64_t *begin, uint64_t n, uint32_t count, nd_error *err) {
-  uint32_t *last = nd_calloc(count, sizeof *last);
-  if (!last) return nd_fail_memory(err, count * sizeof *last);
-  for (uint32_t r = 0; r < n; r++) {
-    uint32_t *in = id + begin[r], *to = in;
-    uint64_t length = begin[r + 1] - begin[r], alone = 0;
-    for (uint64_t k = 0; k < length; k++) {
-      uint32_t token = in[k];
-      if (token == NONE) {
-        alone++;
-      } else if (last[token] != r + 1) {
-        last[token] = r + 1;
-        df[token]++;
-        *to++ = token;
-      }
-    }
-    stored[r] = (uint32_t)(to - in);
-    size[r] = stored[r] + (uint32_t)alone;
-    for (uint64_t k = stored[r]; k < length; k++) in[k] = NONE;
+static nd_status measure_chunk(void *context, unsigned member, uint64_t job, nd_error *err) {
+  (void)member;
+  builder *b = context;
+  const nd_token_shards *t = &b->shards;
+  firsts *f = &b->firsts[job];
+  f->class_ = nd_calloc(CLASSES, sizeof *f->class_);
+  f->next = nd_malloc(t->shards * sizeof *f->next);
+  const uint32_t **answer = open_answers(t, job);
+  nd_status status = ND_OK;
+  if (!f->class_ || !f->next || !answer) {
+    status = nd_fail_memory(err, CLASSES * sizeof *f->class_);
+    goto out;
   }
-  nd_free(last);
+  memset(f->next, 255, t->shards * sizeof *f->next);
+  uint64_t i = t->begin[t->chunk[job]] - t->begin[0];
+  for (uint64_t r = t->chunk[job]; r < t->chunk[job + 1]; r++) {
+    const uint64_t end = t->begin[r + 1] - t->begin[0];
+    uint32_t size = 0, stored = 0;
+    for (; i < end; i++) {
+      const uint32_t s = nd_token_shard_of(t, t->raw[i]), a = *answer[s]++;
+      if (a & ND_TOKEN_FIRST) {
+        const uint32_t number = a & ~ND_TOKEN_FIRST;
+        ND_TRY_GOTO(add_first(f, s, number, t->shard[s].df[number], err), out);
+      }
+      size += a != ND_TOKEN_REPEAT;
+      stored += a != ND_TOKEN_REPEAT && a != ND_TOKEN_ALONE;
+    }
+    b->size[r] = size;
+    b->stored[r] = stored;
+  }
+out:
+  nd_free(answer);
+  return status;
+}
+
+static int rarer(const void *a, const void *b) {
+  const frequent *x = a, *y = b;
+  if (x->df != y->df) return x->df < y->df ? -1 : 1;
+  return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* Ranks of frequent tokens, from `first` on; then the rank replaces the frequency. */
+static nd_status rank_frequent(builder *b, uint32_t first, nd_error *err) {
+  size_t n = 0;
+  for (uint32_t c = 0; c < b->shards.chunks; c++) n += b->firsts[c].frequent_n;
+  frequent *all = nd_malloc(n * sizeof *all);
+  if (!all) return nd_fail_memory(err, n * sizeof *all);
+  n = 0;
+  for (uint32_t c = 0; c < b->shards.chunks; c++) {
+    for (size_t k = 0; k < b->firsts[c].frequent_n; k++, n++) {
+      all[n] = b->firsts[c].frequent[k];
+      all[n].order = n;
+    }
+  }
+  if (n) qsort(all, n, sizeof *all, rarer);
+  for (size_t k = 0; k < n; k++) {
+    b->out->df[first + k] = all[k].df;
+    b->shards.shard[all[k].shard].df[all[k].number] = (uint32_t)(first + k);
+  }
+  nd_free(all);
   return ND_OK;
+}
+
+static nd_status rank_chunk(void *context, unsigned member, uint64_t job, nd_error *err) {
+  (void)member;
+  (void)err;
+  builder *b = context;
+  firsts *f = &b->firsts[job];
+  for (size_t k = 0; k < f->n; k++) {
+    const uint32_t s = f->shard[k], number = f->next[s]++;
+    uint32_t *df = &b->shards.shard[s].df[number];
+    if (*df >= CLASSES) continue;
+    const uint32_t rank = f->class_[*df]++;
+    b->out->df[rank] = *df;
+    *df = rank;
+  }
+  return ND_OK;
+}
+
+/* Every number's rank in the place of its frequency. */
+static nd_status rank_tokens(builder *b, nd_error *err) {
+  nd_token_shards *t = &b->shards;
+  uint64_t distinct = 0;
+  for (uint32_t s = 0; s < t->shards; s++) distinct += t->shard[s].count;
+  if (distinct > UINT32_MAX - 2) {
+    return nd_fail(err, ND_ERR_LIMIT, "more than 4,294,967,293 tokens in common in a join");
+  }
+  b->out->distinct = (uint32_t)distinct;
+  b->out->df = nd_malloc(distinct * sizeof *b->out->df);
+  if (!b->out->df) return nd_fail_memory(err, distinct * sizeof *b->out->df);
+  uint32_t rank = 0;
+  for (uint32_t f = 0; f < CLASSES; f++) {
+    for (uint32_t c = 0; c < t->chunks; c++) {
+      const uint32_t n = b->firsts[c].class_[f];
+      b->firsts[c].class_[f] = rank;
+      rank += n;
+    }
+  }
+  /* The others need their frequencies as long as chunks tell them apart by it. */
+  ND_TRY(nd_threads_run(t->threads, t->chunks, rank_chunk, b, err));
+  return rank_frequent(b, rank, err);
+}
+
+static nd_status write_chunk(void *context, unsigned member, uint64_t job, nd_error *err) {
+  (void)member;
+  builder *b = context;
+  nd_sets *out = b->out;
+  const nd_token_shards *t = &b->shards;
+  const uint32_t **answer = open_answers(t, job);
+  uint32_t *spare = nd_malloc(b->longest * sizeof *spare);
+  nd_status status = ND_OK;
+  if (!answer || !spare) {
+    status = nd_fail_memory(err, b->longest * sizeof *spare);
+    goto out;
+  }
+  uint64_t i = t->begin[t->chunk[job]] - t->begin[0];
+  for (uint64_t r = t->chunk[job]; r < t->chunk[job + 1]; r++) {
+    const uint64_t end = t->begin[r + 1] - t->begin[0], place = b->stored[r];
+    uint32_t *to = out->token + out->begin[place];
+    uint64_t n = 0;
+    for (; i < end; i++) {
+      const uint32_t s = nd_token_shard_of(t, t->raw[i]), a = *answer[s]++;
+      if (a == ND_TOKEN_REPEAT || a == ND_TOKEN_ALONE) continue;
+      to[n++] = t->shard[s].df[a & ~ND_TOKEN_FIRST];
+    }
+    sort_record(to, n, spare);
+    nd_sets_flip(out->sketch + place * out->words, to, n, out->words);
+  }
+out:
+  nd_free(answer);
+  nd_free(spare);
+  return status;
 }
 
 /* order[] = the records by rising size, ties by number. */
@@ -278,83 +271,71 @@ static nd_status check_input(const uint64_t *begin, uint64_t n, nd_error *err) {
   return ND_OK;
 }
 
-nd_status nd_sets_build(nd_sets *out, const uint64_t *raw, const uint64_t *begin, uint64_t n,
-                        nd_error *err) {
-  *out = (nd_sets){0};
-  ND_TRY(check_input(begin, n, err));
-  nd_status status = ND_OK;
-  const uint64_t first = n ? begin[0] : 0, tokens = n ? begin[n] - first : 0;
-  uint32_t count = 0, *stored = NULL, *size = NULL, *rank = NULL, *spare = NULL;
-  uint64_t *place = NULL, longest = 0, kept = 0;
-  uint32_t *id = nd_malloc(tokens * sizeof *id);
-  size = nd_malloc(n * sizeof *size);
-  stored = nd_malloc(n * sizeof *stored);
+/* Sizes and places of the records in their order. */
+static nd_status place_records(builder *b, nd_error *err) {
+  nd_sets *out = b->out;
+  ND_TRY(order_records(out->record, b->size, out->n, err));
+  out->begin[0] = 0;
+  for (uint32_t i = 0; i < out->n; i++) {
+    const uint32_t r = out->record[i], stored = b->stored[r];
+    out->size[i] = b->size[r];
+    out->tokens += b->size[r];
+    out->begin[i + 1] = out->begin[i] + stored;
+    if (stored > b->longest) b->longest = stored;
+    b->stored[r] = i;
+  }
+  const uint64_t kept = out->begin[out->n];
+  out->token = nd_malloc_large(kept * sizeof *out->token);
+  out->words = sketch_words(kept, out->n);
+  out->sketch = nd_calloc((size_t)out->n * out->words, sizeof *out->sketch);
+  if (!out->token || !out->sketch) return nd_fail_memory(err, kept * sizeof *out->token);
+  memset(out->token + kept, 0, ND_SLACK);
+  return ND_OK;
+}
+
+static nd_status build(builder *b, nd_error *err) {
+  nd_token_shards *t = &b->shards;
+  nd_sets *out = b->out;
+  const uint64_t n = t->records;
+  ND_TRY(nd_token_shards_make(t, err));
+  out->n = (uint32_t)n;
   out->size = nd_malloc(n * sizeof *out->size);
   out->record = nd_malloc(n * sizeof *out->record);
   out->begin = nd_malloc((n + 1) * sizeof *out->begin);
-  place = nd_malloc((n + 1) * sizeof *place);
-  if (!id || !size || !stored || !out->size || !out->record || !out->begin || !place) {
-    status = nd_fail_memory(err, tokens * sizeof *id + n * 32);
-    goto out;
+  b->size = nd_malloc(n * sizeof *b->size);
+  b->stored = nd_malloc(n * sizeof *b->stored);
+  b->firsts = nd_calloc(t->chunks, sizeof *b->firsts);
+  if (!out->size || !out->record || !out->begin || !b->size || !b->stored || !b->firsts) {
+    return nd_fail_memory(err, n * 24);
   }
-  out->n = (uint32_t)n;
-  for (uint64_t r = 0; r <= n; r++) place[r] = n ? begin[r] - first : 0;
-  ND_TRY_GOTO(number_tokens(id, &count, raw ? raw + first : raw, tokens, err), out);
-  out->df = nd_calloc(count, sizeof *out->df);
-  if (!out->df) {
-    status = nd_fail_memory(err, count * sizeof *out->df);
-    goto out;
-  }
-  ND_TRY_GOTO(count_tokens(out->df, size, stored, id, place, n, count, err), out);
-  ND_TRY_GOTO(order_records(out->record, size, out->n, err), out);
-  rank = nd_malloc(count * sizeof *rank);
-  if (!rank) {
-    status = nd_fail_memory(err, count * sizeof *rank);
-    goto out;
-  }
-  ND_TRY_GOTO(rank_tokens(rank, out->df, &out->distinct, count, id, tokens, err), out);
+  ND_TRY(nd_threads_run(t->threads, t->chunks, measure_chunk, b, err));
+  ND_TRY(rank_tokens(b, err));
+  ND_TRY(place_records(b, err));
+  return nd_threads_run(t->threads, t->chunks, write_chunk, b, err);
+}
 
-  for (uint64_t r = 0; r < n; r++) {
-    uint32_t left = 0;
-    for (uint32_t k = 0; k < stored[r]; k++) {
-      uint32_t token = rank[id[place[r] + k]];
-      if (token != NONE) id[place[r] + left++] = token;
-    }
-    stored[r] = left;
-    kept += left;
-    longest = left > longest ? left : longest;
+nd_status nd_sets_build(nd_sets *out, const uint64_t *raw, const uint64_t *begin, uint64_t n,
+                        unsigned threads, nd_error *err) {
+  static const uint64_t nothing[1] = {0};
+  *out = (nd_sets){0};
+  if (n == 0) begin = nothing;
+  ND_TRY(check_input(begin, n, err));
+  builder b = {.out = out};
+  b.shards = (nd_token_shards){.raw = raw ? raw + begin[0] : raw,
+                               .begin = begin,
+                               .records = n,
+                               .threads = threads ? threads : 1};
+  nd_status status = build(&b, err);
+  for (uint32_t c = 0; b.firsts && c < b.shards.chunks; c++) {
+    nd_free(b.firsts[c].shard);
+    nd_free(b.firsts[c].class_);
+    nd_free(b.firsts[c].next);
+    nd_free(b.firsts[c].frequent);
   }
-  nd_free(rank);
-  rank = NULL;
-  out->token = nd_malloc(kept * sizeof *out->token + ND_SLACK);
-  spare = nd_malloc(longest * sizeof *spare);
-  out->words = sketch_words(kept, n);
-  out->sketch = nd_calloc(n * out->words, sizeof *out->sketch);
-  if (!out->token || !spare || !out->sketch) {
-    status = nd_fail_memory(err, kept * sizeof *out->token);
-    goto out;
-  }
-  out->begin[0] = 0;
-  for (uint32_t i = 0; i < out->n; i++) {
-    uint32_t r = out->record[i], *to = out->token + out->begin[i];
-    if (i + AHEAD < out->n) __builtin_prefetch(id + place[out->record[i + AHEAD]]);
-    memcpy(to, id + place[r], stored[r] * sizeof *to);
-    sort_record(to, stored[r], spare);
-    nd_sets_flip(out->sketch + (uint64_t)i * out->words, to, stored[r], out->words);
-    out->size[i] = size[r];
-    out->tokens += size[r];
-    out->begin[i + 1] = out->begin[i] + stored[r];
-  }
-  memset(out->token + kept, 0, ND_SLACK);
-  uint32_t *df = nd_realloc(out->df, out->distinct * sizeof *df);
-  if (df) out->df = df; /* a smaller one is a courtesy, not a need */
-out:
-  nd_free(id);
-  nd_free(size);
-  nd_free(stored);
-  nd_free(place);
-  nd_free(rank);
-  nd_free(spare);
+  nd_free(b.firsts);
+  nd_free(b.size);
+  nd_free(b.stored);
+  nd_token_shards_clear(&b.shards);
   if (status != ND_OK) nd_sets_clear(out);
   return status;
 }

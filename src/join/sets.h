@@ -10,7 +10,7 @@
  *
  * A token that a record repeats counts once (number the repetitions before, to
  * keep them apart).  Building takes at most 24 bytes per token of the input, the
- * 8 of the input included, plus 72 per record; what is kept takes at most 6 (4 per
+ * 8 of the input included, plus 64 per record; what is kept takes at most 6 (4 per
  * stored token, 4 per distinct one) plus 24 to 48 per record. */
 #ifndef ND_JOIN_SETS_H
 #define ND_JOIN_SETS_H
@@ -35,9 +35,9 @@ typedef struct nd_sets {
 } nd_sets;
 
 /* Record r of the input holds raw[begin[r]] … raw[begin[r + 1] - 1], in any order.
- * At most 2^32 - 2 records and 2^31 - 1 tokens in each. */
+ * At most 2^32 - 3 records and 2^31 - 1 tokens in each.  The same for any threads. */
 nd_status nd_sets_build(nd_sets *out, const uint64_t *raw, const uint64_t *begin, uint64_t n,
-                        nd_error *err) ND_MUST_CHECK;
+                        unsigned threads, nd_error *err) ND_MUST_CHECK;
 void nd_sets_clear(nd_sets *s);
 
 /* Adds n tokens to a parity sketch (or takes them out of it, which is the same). */

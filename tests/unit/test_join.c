@@ -78,7 +78,7 @@ static void test_random(void **state) {
     cases c;
     cases_random(&c, &rng, t[0], t[1]);
     nd_sets sets;
-    assert_int_equal(nd_sets_build(&sets, c.raw, c.begin, c.n, NULL), ND_OK);
+    assert_int_equal(nd_sets_build(&sets, c.raw, c.begin, c.n, 1, NULL), ND_OK);
     nd_join_options o = {.num = t[0], .den = t[1]};
     o.similarity = (nd_join_similarity)nd_rng_below(&rng, 4);
     if (o.similarity == ND_JOIN_OVERLAP) {
@@ -113,7 +113,7 @@ static void test_levels_and_threads(void **state) {
     }
     cases_finish(&c);
     nd_sets sets;
-    assert_int_equal(nd_sets_build(&sets, c.raw, c.begin, c.n, NULL), ND_OK);
+    assert_int_equal(nd_sets_build(&sets, c.raw, c.begin, c.n, 1, NULL), ND_OK);
     assert_int_equal(sets.words, length == 10 ? 1 : length == 60 ? 2 : 4);
     nd_join_options o = {.num = 6, .den = 10, .similarity = (nd_join_similarity)(seed % 2)};
     found want = {0};
@@ -147,7 +147,7 @@ static void test_long_list(void **state) {
   }
   cases_finish(&c);
   nd_sets sets;
-  assert_int_equal(nd_sets_build(&sets, c.raw, c.begin, c.n, NULL), ND_OK);
+  assert_int_equal(nd_sets_build(&sets, c.raw, c.begin, c.n, 1, NULL), ND_OK);
   nd_join_options o = {.num = 4, .den = 1, .way = 2, .similarity = ND_JOIN_OVERLAP};
   for (o.split = 0; o.split + 1 < RECORDS; o.split += RECORDS / 3) {
     found want = {0};
@@ -183,7 +183,7 @@ static void test_options(void **state) {
   (void)state;
   static const uint64_t raw[] = {1, 2, 3, 1, 2, 3}, begin[] = {0, 3, 6};
   nd_sets sets;
-  assert_int_equal(nd_sets_build(&sets, raw, begin, 2, NULL), ND_OK);
+  assert_int_equal(nd_sets_build(&sets, raw, begin, 2, 1, NULL), ND_OK);
   static const struct {
     nd_join_similarity similarity;
     uint64_t num, den;
@@ -293,14 +293,14 @@ static void test_faults(void **state) {
   nd_sets sets;
   for (uint64_t nth = 1;; nth++) {
     nd_mem_fail_at(nth);
-    nd_status status = nd_sets_build(&sets, c.raw, c.begin, c.n, NULL);
+    nd_status status = nd_sets_build(&sets, c.raw, c.begin, c.n, 1, NULL);
     uint64_t count = nd_mem_count();
     nd_mem_fail_at(0);
     if (status == ND_OK) nd_sets_clear(&sets);
     if (count < nth) break;
     if (status != ND_OK) assert_int_equal(status, ND_ERR_MEMORY);
   }
-  assert_int_equal(nd_sets_build(&sets, c.raw, c.begin, c.n, NULL), ND_OK);
+  assert_int_equal(nd_sets_build(&sets, c.raw, c.begin, c.n, 1, NULL), ND_OK);
   for (int run = 0; run < 12; run++) {
     nd_join_options o = {.num = 1, .den = 2, .memory = run % 2 ? 20000 : 0};
     o.method = (nd_join_method)(run / 2 < 3 ? 0 : run / 2 - 2);

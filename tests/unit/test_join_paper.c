@@ -29,7 +29,7 @@ static void build(nd_sets *sets, const char *const *record, size_t n) {
     for (const char *p = record[r]; *p; p++) raw[at++] = (uint64_t)*p;
     begin[r + 1] = at;
   }
-  assert_int_equal(nd_sets_build(sets, raw, begin, n, NULL), ND_OK);
+  assert_int_equal(nd_sets_build(sets, raw, begin, n, 1, NULL), ND_OK);
 }
 
 static nd_join_stats join(results *r, const nd_sets *sets, nd_join_method method,

@@ -99,7 +99,7 @@ static void test_random(void **state) {
       begin[r + 1] = tokens;
     }
     nd_sets sets;
-    assert_int_equal(nd_sets_build(&sets, raw, begin, n, NULL), ND_OK);
+    assert_int_equal(nd_sets_build(&sets, raw, begin, n, 1 + (unsigned)(seed % 3), NULL), ND_OK);
     check_sets(&sets, raw, begin, n);
     nd_sets_clear(&sets);
     free(raw);
@@ -113,7 +113,7 @@ static void test_order(void **state) {
   static const uint64_t raw[] = {9, 5, 1, 9, 5, 1, 7, 9, 3, 3};
   static const uint64_t begin[] = {0, 3, 7, 10};
   nd_sets s;
-  assert_int_equal(nd_sets_build(&s, raw, begin, 3, NULL), ND_OK);
+  assert_int_equal(nd_sets_build(&s, raw, begin, 3, 1, NULL), ND_OK);
   /* 5 and 1 are in two records (5 first), 9 in three; 7 and 3 in one. */
   assert_int_equal(s.distinct, 3);
   assert_int_equal(s.df[0], 2);
@@ -133,19 +133,19 @@ static void test_edges(void **state) {
   (void)state;
   nd_sets s;
   static const uint64_t none[] = {0}, empty[] = {0, 0, 0, 0};
-  assert_int_equal(nd_sets_build(&s, NULL, none, 0, NULL), ND_OK);
+  assert_int_equal(nd_sets_build(&s, NULL, none, 0, 1, NULL), ND_OK);
   assert_int_equal(s.n, 0);
   nd_sets_clear(&s);
-  assert_int_equal(nd_sets_build(&s, NULL, empty, 3, NULL), ND_OK);
+  assert_int_equal(nd_sets_build(&s, NULL, empty, 3, 1, NULL), ND_OK);
   assert_int_equal(s.n, 3);
   assert_int_equal(s.tokens, 0);
   nd_sets_clear(&s);
   static const uint64_t wrong[] = {0, 5, 2};
   static const uint64_t raw[] = {1, 1, 1, 1, 1};
   nd_error err = {0};
-  assert_int_equal(nd_sets_build(&s, raw, wrong, 2, &err), ND_ERR_LIMIT);
+  assert_int_equal(nd_sets_build(&s, raw, wrong, 2, 1, &err), ND_ERR_LIMIT);
   static const uint64_t huge[] = {0, UINT64_C(1) << 31};
-  assert_int_equal(nd_sets_build(&s, raw, huge, 1, &err), ND_ERR_LIMIT);
+  assert_int_equal(nd_sets_build(&s, raw, huge, 1, 1, &err), ND_ERR_LIMIT);
 }
 
 /* Every token twice: the most distinct ones that a table can have to hold. */
@@ -156,7 +156,7 @@ static void test_many_distinct(void **state) {
   for (uint64_t i = 0; i < TOKENS; i++) raw[i] = raw[2 * TOKENS - 1 - i] = nd_mix(i);
   const uint64_t begin[] = {0, TOKENS, 2 * TOKENS};
   nd_sets s;
-  assert_int_equal(nd_sets_build(&s, raw, begin, 2, NULL), ND_OK);
+  assert_int_equal(nd_sets_build(&s, raw, begin, 2, 1, NULL), ND_OK);
   assert_int_equal(s.distinct, TOKENS);
   for (uint32_t i = 0; i < 2 * TOKENS; i++) assert_int_equal(s.token[i], i % TOKENS);
   nd_sets_clear(&s);
@@ -215,7 +215,7 @@ static void test_known_answers(void **state) {
       skip();
     }
     nd_sets sets;
-    assert_int_equal(nd_sets_build(&sets, raw, begin, n, NULL), ND_OK);
+    assert_int_equal(nd_sets_build(&sets, raw, begin, n, 1, NULL), ND_OK);
     static const uint64_t percent[] = {95, 90, 80, 70};
     for (int t = 0; t < 4; t++) {
       uint64_t verified[4];

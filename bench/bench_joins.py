@@ -1,0 +1,151 @@
+"""The figures of the exact joins.
+
+bench/join_bench.c times our join against a plain PPJoin (bench/join_ppjoin.c) on real and
+generated sets, counts what each filter leaves, and measures memory; bench/edit_bench.c times the
+edit-distance joins on titles.
+"""
+
+import os
+import re
+
+from bench_tools import Failed, Figure, Table, at_least
+
+METHODS = ["allpairs", "ppjoin", "ppjoin+"]
+
+
+def columns_of(b, command):
+    """Runs a command of join_bench: the fields of its lines, and its notes."""
+    out = os.path.join(b.dir, "joins.txt")
+    b.measure(command, stdout=out)
+    with open(out, encoding="utf-8") as f:
+        lines = f.read().splitlines()
+    os.unlink(out)
+    head = next((x.split() for x in lines if not x.startswith("#")), None)
+    if head is None:
+        raise Failed(f"{command[0]} printed nothing")
+    rows = [dict(zip(head, x.split())) for x in lines if not x.startswith("#")][1:]
+    return rows, [x[2:].strip() for x in lines if x.startswith("#")]
+
+
+def name_of(row):
+    return f"{row['sets']} at {row['t']}"
+
+
+def least(rows, value):
+    row = min(rows, key=value)
+    return value(row), name_of(row)
+
+
+def bench_joins(b):
+    program = b.program("join_bench", "join_bench.c", "join_ppjoin.c")
+    quick = ["--quick"] if b.quick else []
+    command = [program, "--rounds", str(b.rounds), *quick]
+    rows, notes = columns_of(b, command)
+    shown = " ".join(command)
+
+    def faster(row):
+        return float(row["faster"])
+
+    def speedup(row):
+        return float(row["speedup"])
+
+    for wanted, bar in ((("0.80", "0.70"), 3), (("0.95", "0.90"), 1.5)):
+        value, where = least([r for r in rows if r["t"] in wanted], faster)
+        yield at_least(f"`join`, one thread, against a plain PPJoin at {' and '.join(wanted)}: "
+                       f"the least, {where}", value, bar, [])
+    long = [r for r in rows if float(r["join"]) > 100]
+    if long:
+        value, where = least(long, speedup)
+        yield at_least(f"`join` on two threads against one, runs over 0.1 s: the least, {where}",
+                       value, 1.7, [])
+    value, where = least(rows, speedup)
+    yield Figure(f"`join` on two threads against one, all runs: the least, {where}",
+                 f"{value:.2f}×", "≥ 1× (5 % is noise)", value >= 0.95, [])
+    known = [r for r in rows if r["count"] == "known"]
+    yield Figure("pair counts that are known beforehand", f"{len(known)} right", "all",
+                 not [r for r in rows if r["count"] in ("WRONG", "DIFFERS")],
+                 ["`join` and the plain PPJoin agree on every input and threshold"] + notes)
+    yield Table("Milliseconds of the join phase (index and join, sets in memory)",
+                ["sets", "threshold", "pairs", "join", "two threads", "plain PPJoin",
+                 "PPJoin / join", "one / two threads"],
+                [[r["sets"], r["t"], r["pairs"], r["join"], r["threads"], r["ppjoin"],
+                  r["faster"] + "×", r["speedup"] + "×"] for r in rows], shown)
+
+
+def bench_filters(b):
+    program = b.program("join_bench", "join_bench.c", "join_ppjoin.c")
+    command = [program, "--methods", *(["--quick"] if b.quick else [])]
+    rows, _ = columns_of(b, command)
+    by_input = {}
+    for row in rows:
+        by_input.setdefault(name_of(row), {})[row["method"]] = row
+
+    def factor(a, c):
+        def of(item):
+            x, y = (int(item[1][m]["verified"]) for m in (a, c))
+            return x / y if y else float("inf") if x else 1.0
+        return of
+
+    for a, c in zip(METHODS, METHODS[1:]):
+        item = min(by_input.items(), key=factor(a, c))
+        yield Figure(f"candidates verified by `{a}` for one of `{c}`: the least, {item[0]}",
+                     f"{factor(a, c)(item):.2f}×", "> 1×", factor(a, c)(item) > 1, [])
+    table = []
+    for name, methods in by_input.items():
+        item = (name, methods)
+        table.append([name, *(methods[m]["verified"] for m in METHODS),
+                      f"{factor('allpairs', 'ppjoin')(item):.2f}×",
+                      f"{factor('ppjoin', 'ppjoin+')(item):.2f}×",
+                      *(methods[m]["ms"] for m in METHODS), methods["join"]["ms"]])
+    yield Table("Candidates verified, and milliseconds (one run)",
+                ["sets", *METHODS, "allpairs / ppjoin", "ppjoin / ppjoin+",
+                 *(m + " ms" for m in METHODS), "join ms"], table, " ".join(command))
+
+
+def bench_join_memory(b):
+    program = b.program("join_bench", "join_bench.c", "join_ppjoin.c")
+    command = [program, "--memory", *(["--quick"] if b.quick else [])]
+    rows, _ = columns_of(b, command)
+    most = max(rows, key=lambda r: max(float(r["preparing"]), float(r["joining"])))
+    value = max(float(most["preparing"]), float(most["joining"]))
+    yield Figure(f"memory of a join, bytes per token of the input (its 8 included): the most, "
+                 f"{name_of(most)}", f"{value:.1f}", "≤ 24", value <= 24, [])
+    yield Table("Peak bytes per token while sets are prepared, and while they are joined",
+                ["sets", "threshold", "tokens", "preparing", "joining"],
+                [[r[k] for k in ("sets", "t", "tokens", "preparing", "joining")] for r in rows],
+                " ".join(command))
+
+
+def bench_edit(b):
+    data = os.environ.get("NEARDUP_DATA")
+    path = os.path.join(data or "", "gold", "dblp-titles.jsonl.zst")
+    if not data or not os.path.exists(path):
+        yield Figure("edit-distance join", "skipped, no data", "", None, [])
+        return
+    program = b.program("edit_bench")
+    command = [program, path, *(["2"] if b.quick else ["6", "3"])]
+    out = os.path.join(b.dir, "edit.txt")
+    b.measure(command, stdout=out)
+    with open(out, encoding="utf-8") as f:
+        text = f.read()
+    os.unlink(out)
+    shown = re.sub(re.escape(data), "$NEARDUP_DATA", " ".join(command))
+    rows = [x.split() for x in text.splitlines() if re.match(r"\s*\d", x)]
+    pass_join = {r[0]: r for r in rows if r[1] == "pass-join"}
+    grams = {r[0]: r for r in rows if r[1] != "pass-join"}
+    ratios = {t: float(grams[t][2]) / float(pass_join[t][2]) for t in grams}
+    worst = min(ratios, key=ratios.get)
+    yield at_least("edit-distance `join` (our Pass-Join) against PPJoin over q-grams with the best "
+                   f"q, one thread, everything from the bytes on: the least, distance {worst}",
+                   ratios[worst], 1, [])
+    yield Table("Edit distance on 18,000 titles, milliseconds (all: from the bytes on)",
+                ["distance", "method", "all", "all, two threads", "join", "join, two threads",
+                 "candidates", "verified", "pairs"], rows, shown)
+
+
+PARTS = {
+    "joins": bench_joins,
+    "filters": bench_filters,
+    "join-memory": bench_join_memory,
+    "edit": bench_edit,
+}
