@@ -9,7 +9,7 @@
 #include <immintrin.h>
 #endif
 
-enum { GROUP = 64, SEEK_FROM = 128 };
+enum { GROUP = 64, SEEK_FROM = 128, SHORT = 24 };
 
 /* An x and its range of the index side. */
 typedef struct prober {
@@ -160,6 +160,43 @@ ND_INLINE uint32_t make_side(nd_block_worker *w, const nd_block_list *list, uint
     n += (p->place & 3) == wanted;
   }
   return n;
+}
+
+/* A short list: every x meets those before it one by one, where they lie. */
+ND_INLINE void scan_short(nd_block_worker *w, const nd_block_list *list, uint32_t n,
+                          unsigned probing, unsigned indexed, unsigned words) {
+  const nd_join_class *class_ = w->block->task->class_;
+  const nd_posting *posting[SHORT];
+  int32_t limit[SHORT];
+  uint32_t y_n = 0;
+  uint64_t met = 0, found = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    const nd_posting *x = nd_list_at(list, i, words);
+    const nd_join_class *c = &class_[x->class_];
+    if (nd_posting_side(x) == probing) {
+      const int32_t mine = nd_posting_limit(c->limit_x, x);
+      const uint32_t lowest = c->lowest;
+      for (uint32_t j = y_n; j-- > 0;) {
+        const nd_posting *y = posting[j];
+        if (y->record < lowest) break;
+        int32_t bits = 0;
+        for (unsigned k = 0; k < words; k++) {
+          bits += __builtin_popcountll(y->sketch[k] ^ x->sketch[k]);
+        }
+        met++;
+        if (bits * 256 > mine + limit[j]) continue;
+        found++;
+        w->candidate[w->candidates] =
+            (nd_candidate){x->record, y->record, nd_posting_position(x), nd_posting_position(y)};
+        w->candidates += x->before != y->before || x->before == UINT32_MAX;
+      }
+    }
+    posting[y_n] = x;
+    limit[y_n] = nd_posting_limit(c->limit_y, x);
+    y_n += (x->place & 3) == (indexed << 1 | 1);
+  }
+  w->join->after_size += met;
+  w->join->after_positional += found;
 }
 
 #define WORDS 1

@@ -44,7 +44,10 @@ nd_status nd_block_verify(nd_block_worker *w, nd_error *err) {
   const size_t n = w->candidates;
   w->candidates = 0;
   /* The records lie anywhere in memory: ask for all of them before using any. */
-  for (size_t k = 0; k < n; k++) __builtin_prefetch(&s->begin[w->candidate[k].y]);
+  for (size_t k = 0; k < n; k++) {
+    __builtin_prefetch(&s->begin[w->candidate[k].y]);
+    __builtin_prefetch(&s->size[w->candidate[k].y]);
+  }
   for (size_t k = 0; k < n; k++) {
     const nd_candidate *c = &w->candidate[k];
     __builtin_prefetch(&s->token[s->begin[c->y]]);
