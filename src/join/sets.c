@@ -218,12 +218,26 @@ static nd_status write_chunk(void *context, unsigned member, uint64_t job, nd_er
       to[n++] = t->shard[s].df[a & ~ND_TOKEN_FIRST];
     }
     sort_record(to, n, spare);
-    nd_sets_flip(out->sketch + place * out->words, to, n, out->words);
   }
 out:
   nd_free(answer);
   nd_free(spare);
   return status;
+}
+
+enum { SKETCHED = 1 << 12 }; /* records at a time */
+
+static nd_status sketch_records(void *context, unsigned member, uint64_t job, nd_error *err) {
+  (void)member;
+  (void)err;
+  nd_sets *s = context;
+  uint64_t end = (job + 1) * SKETCHED;
+  if (end > s->n) end = s->n;
+  for (uint64_t r = job * SKETCHED; r < end; r++) {
+    nd_sets_flip(s->sketch + r * s->words, s->token + s->begin[r], s->begin[r + 1] - s->begin[r],
+                 s->words);
+  }
+  return ND_OK;
 }
 
 /* order[] = the records by rising size, ties by number. */
@@ -286,9 +300,7 @@ static nd_status place_records(builder *b, nd_error *err) {
   }
   const uint64_t kept = out->begin[out->n];
   out->token = nd_malloc_large(kept * sizeof *out->token);
-  out->words = sketch_words(kept, out->n);
-  out->sketch = nd_calloc((size_t)out->n * out->words, sizeof *out->sketch);
-  if (!out->token || !out->sketch) return nd_fail_memory(err, kept * sizeof *out->token);
+  if (!out->token) return nd_fail_memory(err, kept * sizeof *out->token);
   memset(out->token + kept, 0, ND_SLACK);
   return ND_OK;
 }
@@ -314,6 +326,13 @@ static nd_status build(builder *b, nd_error *err) {
   return nd_threads_run(t->threads, t->chunks, write_chunk, b, err);
 }
 
+static nd_status sketch(nd_sets *s, unsigned threads, nd_error *err) {
+  s->words = sketch_words(s->begin[s->n], s->n);
+  s->sketch = nd_calloc((size_t)s->n * s->words, sizeof *s->sketch);
+  if (!s->sketch) return nd_fail_memory(err, (size_t)s->n * s->words * sizeof *s->sketch);
+  return nd_threads_run(threads, (s->n + SKETCHED - 1) / SKETCHED, sketch_records, s, err);
+}
+
 nd_status nd_sets_build(nd_sets *out, const uint64_t *raw, const uint64_t *begin, uint64_t n,
                         unsigned threads, nd_error *err) {
   static const uint64_t nothing[1] = {0};
@@ -335,7 +354,8 @@ nd_status nd_sets_build(nd_sets *out, const uint64_t *raw, const uint64_t *begin
   nd_free(b.firsts);
   nd_free(b.size);
   nd_free(b.stored);
-  nd_token_shards_clear(&b.shards);
+  nd_token_shards_clear(&b.shards); /* before the sketches, which need room */
+  if (status == ND_OK) status = sketch(out, threads ? threads : 1, err);
   if (status != ND_OK) nd_sets_clear(out);
   return status;
 }
