@@ -6,7 +6,7 @@ BUILD := build
 MAKEFLAGS += --no-print-directory
 export V PREFIX DESTDIR
 
-.PHONY: all help demo test test-core install bench man format lint clean wheel
+.PHONY: all help demo test test-core install bench fuzz man format lint clean wheel
 .DEFAULT_GOAL := all
 
 all: ## build the command and the library (build/neardup, build/libneardup.so)
@@ -35,6 +35,10 @@ bench: all ## measure speed and memory (bench/run)
 wheel: ## the Python package as a wheel, in build/wheel
 	@tools/install-deps build
 	@tools/python-env --wheel
+
+fuzz: ## fuzz every reader for SECONDS (60) each, with clang's libFuzzer
+	@tools/install-deps build fuzz
+	@fuzz/run --seconds $(or $(SECONDS),60)
 
 man: ## the manual pages, in build/man
 	@tools/install-deps build man
