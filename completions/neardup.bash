@@ -6,7 +6,7 @@ _neardup_commands='dedup pairs cluster inspect study eval help'
 _neardup_options() {
   local read='--format --id-field --text-field --url-field --time-field --tokens --shingle
     --max-document --help'
-  local find='--method --similarity --fingerprint --threshold --recall --permutations --bands --rows --seed
+  local find='--method --candidates --confirm --similarity --fingerprint --threshold --recall --permutations --bands --rows --seed
     --sample --verify --bucket-cap --against --stats --threads --memory --tmp --progress'
   case $1 in
     dedup) echo "$read $find --output --cluster --keep --shard --resume" ;;
@@ -26,8 +26,8 @@ _neardup_values() {
   case $1 in
     --format) echo 'auto text lines jsonl warc arc trec sets' ;;
     --tokens) echo 'words codepoints' ;;
-    --shingle) echo 'words:5 chars:9 aligned:64' ;;
-    --method) echo 'minhash digest exact join allpairs ppjoin ppjoin+' ;;
+    --shingle) echo 'auto words:5 chars:9 aligned:64' ;;
+    --method | --candidates | --confirm) echo 'minhash digest exact join allpairs ppjoin ppjoin+' ;;
     --similarity) echo 'jaccard cosine overlap edit containment' ;;
     --fingerprint) echo 'rabin xxh3 md5' ;;
     --verify) echo 'exact sample sketch none' ;;

@@ -22,7 +22,12 @@ typedef enum nd_method {
   ND_METHOD_JOIN,
   ND_METHOD_ALLPAIRS,
   ND_METHOD_PPJOIN,
-  ND_METHOD_PPJOIN_PLUS
+  ND_METHOD_PPJOIN_PLUS,
+  ND_METHOD_SUPERSHINGLE,
+  ND_METHOD_SIMHASH,
+  ND_METHOD_PROJECTION,
+  ND_METHOD_COMBINED,
+  ND_METHOD_COMBINED_SITE
 } nd_method;
 typedef enum nd_similarity {
   ND_SIMILARITY_JACCARD,
@@ -55,6 +60,7 @@ typedef struct nd_options {
   char tokens[16];
   char shingle[32];
   char method[16];
+  char candidates[16], confirm[16]; /* "": the method's own */
   char similarity[16];
   char fingerprint[16];
   nd_decimal threshold;
@@ -63,9 +69,18 @@ typedef struct nd_options {
   uint64_t bands;        /* 0: chosen */
   uint64_t rows;         /* 0: chosen */
   nd_decimal recall;
+  char family[16];
+  uint64_t supershingles, agree;
+  uint64_t bits;
+  uint64_t agree_bits, combined_bits; /* 0: chosen */
+  int complete;
+  uint64_t hamming;
+  char weights[16];
+  char features[16];
   uint64_t seed;
   char sample[1024]; /* "": all shingles */
-  char verify[16];   /* "": exact, or sample with --sample */
+  char verify[16];   /* "": as the method and --sample have it */
+  char columns[128];
   char cluster[16];  /* "": the command's own default */
   char keep[136];
   char against[1024]; /* "": the input itself */

@@ -12,6 +12,7 @@
 #include "pipeline/confirm.h"
 
 #include "base/threads.h"
+#include "pipeline/methods.h"
 #include "pipeline/sampled.h"
 #include "verify/edit_distance.h"
 
@@ -34,10 +35,13 @@ typedef struct checker {
       uint32_t number;
     } * prepared;            /* by number modulo PREPARED */
     size_t bytes, hand_over; /* of them all; the next one to give up */
-    uint64_t *sketch;        /* two of them */
+    uint64_t *row;           /* two rows of sketches */
+    uint32_t row_document;   /* whose the first of them is */
     bool have_left;
     uint32_t left_document;
   } * hands;             /* one per thread */
+  nd_judge judge;        /* of rows; NULL: none */
+  bool texts;            /* the documents are compared */
   bool all;              /* no threshold */
   size_t prepared_bytes; /* of one thread */
   const nd_order *order;
@@ -54,13 +58,13 @@ static void clear_hands(checker *c) {
     nd_free(c->hands[i].prepared);
     nd_buf_clear(&c->hands[i].left);
     nd_buf_clear(&c->hands[i].right);
-    nd_free(c->hands[i].sketch);
+    nd_free(c->hands[i].row);
   }
   nd_free(c->hands);
   c->hands = NULL;
 }
 
-static nd_status make_hands(checker *c, nd_verify verify, nd_error *err) {
+static nd_status make_hands(checker *c, nd_error *err) {
   const nd_settings *s = c->settings;
   const uint64_t most = UINT64_C(256) << 20;
   uint64_t share = s->memory / 8 / s->threads;
@@ -75,9 +79,9 @@ static nd_status make_hands(checker *c, nd_verify verify, nd_error *err) {
     for (size_t k = 0; k < PREPARED; k++) c->hands[i].prepared[k].number = UINT32_MAX;
     if (s->verify == ND_VERIFY_SAMPLE)
       ND_TRY(nd_sampled_new(&c->hands[i].sampled, s, c->prepared_bytes, err));
-    if (verify == ND_VERIFY_EXACT || verify == ND_VERIFY_SAMPLE) continue;
-    c->hands[i].sketch = nd_malloc(2 * s->permutations * sizeof(uint64_t));
-    if (!c->hands[i].sketch) return nd_fail_memory(err, 2 * s->permutations * sizeof(uint64_t));
+    c->hands[i].row_document = UINT32_MAX;
+    c->hands[i].row = nd_calloc(2, s->row.total * sizeof(uint64_t) + 1);
+    if (!c->hands[i].row) return nd_fail_memory(err, 2 * s->row.total * sizeof(uint64_t));
   }
   return ND_OK;
 }
@@ -139,20 +143,36 @@ static nd_status compare_texts(nd_overlap *out, struct hand *h, const checker *c
   return ND_OK;
 }
 
-static nd_status compare_sketches(nd_overlap *out, struct hand *h, const checker *c, uint32_t a,
-                                  uint32_t b, nd_error *err) {
-  uint32_t k = c->settings->permutations;
-  ND_TRY(nd_store_sketch(h->sketch, c->source->store, a, err));
-  ND_TRY(nd_store_sketch(h->sketch + k, c->source->store, b, err));
-  *out = (nd_overlap){0, k, k};
-  for (uint32_t i = 0; i < k; i++) out->common += h->sketch[i] == h->sketch[k + i];
+static nd_status compare_rows(uint64_t *value, bool *similar, struct hand *h, const checker *c,
+                              uint32_t a, uint32_t b, nd_error *err) {
+  uint64_t *other = h->row + c->settings->row.total;
+  if (h->row_document != a) {
+    h->row_document = UINT32_MAX;
+    ND_TRY(nd_store_row(h->row, c->source->store, a, err));
+    h->row_document = a;
+  }
+  ND_TRY(nd_store_row(other, c->source->store, b, err));
+  *similar = c->judge(value, c->settings, h->row, other);
   return ND_OK;
+}
+
+/* By sketches, by the documents, or by both. */
+static void choose_judge(checker *c) {
+  const nd_method_row *m = &nd_methods[c->settings->confirm];
+  c->texts = c->settings->verify == ND_VERIFY_EXACT || c->settings->verify == ND_VERIFY_SAMPLE;
+  c->judge = m->defined || !c->texts ? m->judge : NULL;
 }
 
 /* The pair's value, or not_similar when it misses the threshold. */
 static nd_status compare(uint64_t *value, struct hand *h, const checker *c, uint32_t a, uint32_t b,
                          nd_error *err) {
   const nd_settings *s = c->settings;
+  if (c->judge) {
+    bool similar = false;
+    ND_TRY(compare_rows(value, &similar, h, c, a, b, err));
+    if (!similar && !c->all) *value = not_similar;
+    if (*value == not_similar || !c->texts) return ND_OK;
+  }
   if (s->similarity == ND_SIMILARITY_EDIT) {
     uint32_t tau = (uint32_t)s->threshold.num, distance;
     ND_TRY(nd_texts_get(&h->left, h->texts, a, err));
@@ -163,9 +183,7 @@ static nd_status compare(uint64_t *value, struct hand *h, const checker *c, uint
     return ND_OK;
   }
   nd_overlap o;
-  if (h->sketch)
-    ND_TRY(compare_sketches(&o, h, c, a, b, err));
-  else if (h->sampled)
+  if (h->sampled)
     ND_TRY(nd_sampled_compare(&o, h->sampled, h->texts, a, b, err));
   else
     ND_TRY(compare_texts(&o, h, c, a, b, err));
@@ -199,7 +217,8 @@ nd_status nd_confirm_list(nd_item *items, size_t n, const nd_text_source *source
                .n = n,
                .order = &by_number,
                .all = true};
-  nd_status status = make_hands(&c, ND_VERIFY_EXACT, err);
+  choose_judge(&c);
+  nd_status status = make_hands(&c, err);
   if (status == ND_OK) status = check_items(&c, err);
   clear_hands(&c);
   return status;
@@ -291,7 +310,8 @@ nd_status nd_confirm(nd_confirmed *out, const nd_found *found, const nd_text_sou
                .order = &found->order,
                .all = settings->verify == ND_VERIFY_NONE};
   *out = (nd_confirmed){0};
-  nd_status status = make_hands(&c, settings->verify, err);
+  choose_judge(&c);
+  nd_status status = make_hands(&c, err);
   nd_confirm_request request = {.documents = source->store->documents,
                                 .memory = settings->memory / 8,
                                 .tmp = tmp,

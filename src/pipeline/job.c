@@ -42,7 +42,7 @@ nd_status nd_job_open(nd_job_run *j, nd_summary *summary, const nd_options *opti
   summary->permutations = s->permutations;
   summary->bands = s->bands;
   summary->rows = s->rows;
-  summary->predicted_recall = s->method == ND_METHOD_MINHASH ? s->predicted_recall : 1;
+  summary->predicted_recall = s->bands ? s->predicted_recall : 1;
   summary->verify = s->verify;
   summary->sampled = s->sample.on;
   summary->max_document = s->input.max_document;

@@ -13,8 +13,10 @@
 
 #define FIELD(f) offsetof(nd_options, f), sizeof(((nd_options *)0)->f)
 /* The options of reading, and of finding. */
-#define READ (FIND | ND_FOR_INSPECT | ND_FOR_EVAL)
+#define READ (SKETCH | ND_FOR_INSPECT | ND_FOR_EVAL)
+#define SKETCH (FIND | ND_FOR_SKETCH)
 #define FIND (ND_FOR_DEDUP | ND_FOR_PAIRS | ND_FOR_STUDY)
+#define METHODS "minhash digest exact join allpairs ppjoin ppjoin+"
 
 static const nd_option_info table[] = {
     {"format", ND_OPTION_WORD, FIELD(format), "auto", "NAME",
@@ -30,12 +32,16 @@ static const nd_option_info table[] = {
      "JSONL: the field that holds its time (ISO 8601)"},
     {"tokens", ND_OPTION_WORD, FIELD(tokens), "words", "KIND", "words codepoints", 0, 0, READ,
      "what a token is: a word, or every letter and digit by itself"},
-    {"shingle", ND_OPTION_TEXT, FIELD(shingle), "words:5", "KIND:N", NULL, 0, 0, READ,
-     "what documents are compared by: words:K, chars:Q or aligned:N"},
-    {"method", ND_OPTION_WORD, FIELD(method), "minhash", "NAME",
-     "minhash digest exact join allpairs ppjoin ppjoin+", 0, 0, FIND,
+    {"shingle", ND_OPTION_TEXT, FIELD(shingle), "auto", "KIND:N", NULL, 0, 0, READ,
+     "what documents are compared by: words:K, chars:Q or aligned:N; auto is "
+     "words:5"},
+    {"method", ND_OPTION_WORD, FIELD(method), "minhash", "NAME", METHODS, 0, 0, SKETCH,
      "how pairs are found: minhash by sketches; digest exact copies only; exact by sort and merge "
      "of all shingles; join, allpairs, ppjoin, ppjoin+ as exact set joins"},
+    {"candidates", ND_OPTION_WORD, FIELD(candidates), "", "NAME", METHODS, 0, 0, SKETCH,
+     "the method that proposes pairs, if it shall be another one"},
+    {"confirm", ND_OPTION_WORD, FIELD(confirm), "", "NAME", METHODS, 0, 0, SKETCH,
+     "the method that decides about them, if it shall be another one"},
     {"similarity", ND_OPTION_WORD, FIELD(similarity), "jaccard", "NAME",
      "jaccard cosine overlap edit containment", 0, 0, FIND,
      "how similar two documents are; all but jaccard need an exact method"},
@@ -47,20 +53,20 @@ static const nd_option_info table[] = {
      "(shared shingles) and edit (differing characters)"},
     {"recall", ND_OPTION_DECIMAL, FIELD(recall), "0.95", "R", NULL, 0, 0, FIND,
      "the share of pairs at the threshold that must be found"},
-    {"permutations", ND_OPTION_COUNT, FIELD(permutations), "0", "N", NULL, 0, 2000, FIND,
-     "length of the min-hash sketch; 0 chooses from threshold and recall"},
+    {"permutations", ND_OPTION_COUNT, FIELD(permutations), "0", "N", NULL, 0, 2000, SKETCH,
+     "number of min values; 0 chooses from threshold and recall"},
     {"bands", ND_OPTION_COUNT, FIELD(bands), "0", "N", NULL, 0, 2000, FIND,
      "number of bands; 0 chooses"},
     {"rows", ND_OPTION_COUNT, FIELD(rows), "0", "N", NULL, 0, 2000, FIND,
      "positions per band; 0 chooses"},
-    {"seed", ND_OPTION_SEED, FIELD(seed), "1", "N", NULL, 0, 0, FIND,
+    {"seed", ND_OPTION_SEED, FIELD(seed), "1", "N", NULL, 0, 0, SKETCH,
      "seed of the hash functions, or random"},
     {"sample", ND_OPTION_LIST, FIELD(sample), "", "HOW", NULL, 0, 0, FIND,
      "which shingles are kept: mod:N[:R], min:N, sct:N, cap:N, adaptive:P or adaptive:FILE; may be "
      "given several times"},
     {"verify", ND_OPTION_WORD, FIELD(verify), "", "HOW", "exact sample sketch none", 0, 0, FIND,
      "exact compares the documents (the default), sample only what --sample keeps of them (the "
-     "default with --sample), sketch trusts the estimate, none lists candidates"},
+     "default with --sample), sketch trusts the sketches, none lists candidates"},
     {"bucket-cap", ND_OPTION_COUNT, FIELD(bucket_cap), "128", "N", NULL, 2, 1000000, FIND,
      "larger buckets are compared with their most wanted document only, and reported"},
     {"collapse", ND_OPTION_FLAG, FIELD(collapse), "no", NULL, NULL, 0, 0, ND_FOR_PAIRS,
@@ -81,17 +87,17 @@ static const nd_option_info table[] = {
      "in it already"},
     {"max-document", ND_OPTION_SIZE, FIELD(max_document), "64M", "SIZE", NULL, 1, UINT64_C(1) << 30,
      READ, "longer documents are rejected (also what a packed one may grow to)"},
-    {"threads", ND_OPTION_COUNT, FIELD(threads), "0", "N", NULL, 0, 1024, FIND,
+    {"threads", ND_OPTION_COUNT, FIELD(threads), "0", "N", NULL, 0, 1024, SKETCH,
      "threads to use; 0 means all cores"},
-    {"memory", ND_OPTION_SIZE, FIELD(memory), "0", "SIZE", NULL, 0, UINT64_C(1) << 50, FIND,
+    {"memory", ND_OPTION_SIZE, FIELD(memory), "0", "SIZE", NULL, 0, UINT64_C(1) << 50, SKETCH,
      "memory to use; 0 means half of the machine's"},
-    {"tmp", ND_OPTION_TEXT, FIELD(tmp), "", "DIR", NULL, 0, 0, FIND,
+    {"tmp", ND_OPTION_TEXT, FIELD(tmp), "", "DIR", NULL, 0, 0, SKETCH,
      "where temporary files go; normally beside the output"},
     {"shard", ND_OPTION_TEXT, FIELD(shard), "", "I/N", NULL, 0, 0, ND_FOR_DEDUP,
      "only read and sketch part I of N into the output directory; a last run without it finishes"},
     {"resume", ND_OPTION_WORD, FIELD(resume), "auto", "HOW", "auto never", 0, 0, ND_FOR_DEDUP,
      "auto goes on where an interrupted run stopped; never starts over"},
-    {"progress", ND_OPTION_WORD, FIELD(progress), "auto", "HOW", "auto json none", 0, 0, FIND,
+    {"progress", ND_OPTION_WORD, FIELD(progress), "auto", "HOW", "auto json none", 0, 0, SKETCH,
      "auto: a bar on a terminal, nothing in a pipe"},
     {NULL, ND_OPTION_FLAG, 0, 0, NULL, NULL, NULL, 0, 0, 0, NULL}};
 

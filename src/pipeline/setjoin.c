@@ -139,7 +139,7 @@ static nd_status join_sets(joiner *j, nd_error *err) {
       [ND_SIMILARITY_CONTAINMENT] = ND_JOIN_CONTAINMENT,
   };
   const nd_settings *s = j->source->settings;
-  nd_join_options o = {.method = (nd_join_method)(s->method - ND_METHOD_JOIN),
+  nd_join_options o = {.method = (nd_join_method)(s->candidates - ND_METHOD_JOIN),
                        .similarity = kinds[s->similarity],
                        .num = s->threshold.num,
                        .den = s->threshold.den,
@@ -175,7 +175,7 @@ static nd_status join_sets(joiner *j, nd_error *err) {
 
 static nd_status join_texts(joiner *j, nd_error *err) {
   const nd_settings *s = j->source->settings;
-  nd_edit_options o = {.method = (nd_edit_method)(s->method - ND_METHOD_JOIN),
+  nd_edit_options o = {.method = (nd_edit_method)(s->candidates - ND_METHOD_JOIN),
                        .tau = (uint32_t)s->threshold.num,
                        .q = s->shingle.kind == ND_SHINGLE_CHARS ? s->shingle.size : 0,
                        .threads = s->threads,

@@ -6,9 +6,10 @@
 
 #include "base/threads.h"
 #include "candidate/bands.h"
+#include "pipeline/methods.h"
 #include "sketch/minhash.h"
 
-enum { USUAL_PERMUTATIONS = 128 };
+enum { USUAL_PERMUTATIONS = 128, USUAL_MIN_VALUES = 84, USUAL_WORDS = 5 };
 
 static uint64_t half_of_memory(void) {
   long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
@@ -93,8 +94,10 @@ static nd_status resolve_shard(nd_settings *s, const nd_options *o, nd_error *er
 }
 
 /* In the order of the enums. */
-static const char *const methods[] = {"minhash",  "digest", "exact",   "join",
-                                      "allpairs", "ppjoin", "ppjoin+", NULL};
+static const char *const families[] = {"fast", "linear", NULL};
+static const char *const weightings[] = {"one", "tf", "tfidf", NULL};
+static const char *const shown[] = {"similarity", "exact",   "minhash", "supershingle",
+                                    "projection", "simhash", "site",    NULL};
 static const char *const similarities[] = {"jaccard", "cosine",      "overlap",
                                            "edit",    "containment", NULL};
 
@@ -104,31 +107,38 @@ static int place_of(const char *word, const char *const *words) {
   return words[i] ? i : 0;
 }
 
-static bool is_join(nd_method m) {
-  return m >= ND_METHOD_JOIN;
+static bool is_exact(nd_method m) {
+  return m >= ND_METHOD_EXACT && m <= ND_METHOD_PPJOIN_PLUS;
 }
 
+static bool is_join(nd_method m) {
+  return is_exact(m) && m != ND_METHOD_EXACT;
+}
+
+/* The threshold and the similarity it is about. */
 static nd_status resolve_threshold(nd_settings *s, const nd_options *o, nd_error *err) {
   bool whole = s->similarity == ND_SIMILARITY_OVERLAP || s->similarity == ND_SIMILARITY_EDIT;
   nd_decimal t = s->threshold = o->threshold;
-  if (s->similarity == ND_SIMILARITY_EDIT && !is_join(s->method))
-    return nd_fail(err, ND_ERR_USAGE, "--similarity edit needs --method join, not %s", o->method);
-  if (s->similarity != ND_SIMILARITY_JACCARD && s->method != ND_METHOD_EXACT && !is_join(s->method))
+  const char *name = nd_methods[s->candidates].name;
+  if (s->similarity == ND_SIMILARITY_EDIT && !is_join(s->candidates))
+    return nd_fail(err, ND_ERR_USAGE, "--similarity edit needs --method join, not %s", name);
+  if (s->similarity != ND_SIMILARITY_JACCARD && (!is_exact(s->candidates) || !is_exact(s->confirm)))
     return nd_fail(err, ND_ERR_USAGE, "--similarity %s needs --method exact or join, not %s",
-                   o->similarity, o->method);
-  if (s->similarity == ND_SIMILARITY_CONTAINMENT && is_join(s->method) &&
-      s->method != ND_METHOD_JOIN)
+                   o->similarity, is_exact(s->candidates) ? nd_methods[s->confirm].name : name);
+  if (s->similarity == ND_SIMILARITY_CONTAINMENT && is_join(s->candidates) &&
+      s->candidates != ND_METHOD_JOIN)
     return nd_fail(err, ND_ERR_USAGE,
-                   "--similarity containment needs --method exact or join, not %s", o->method);
+                   "--similarity containment needs --method exact or join, not %s", name);
   if (whole && !o->threshold_given)
     return nd_fail(err, ND_ERR_USAGE, "--similarity %s needs --threshold N, a whole number",
                    o->similarity);
   if (whole && t.den != 1)
     return nd_fail(err, ND_ERR_USAGE, "--threshold is a whole number for --similarity %s",
                    o->similarity);
-  if (o->top && s->method != ND_METHOD_EXACT && !is_join(s->method))
+  if (o->top && !(is_exact(s->candidates) && is_exact(s->confirm)))
     return nd_fail(err, ND_ERR_USAGE, "--top needs an exact method, such as --method exact");
-  s->every_pair = s->method == ND_METHOD_EXACT && !whole && (!o->threshold_given || t.num == 0);
+  s->every_pair = s->candidates == ND_METHOD_EXACT && s->confirm == ND_METHOD_EXACT && !whole &&
+                  (!o->threshold_given || t.num == 0);
   if (s->every_pair) s->threshold = (nd_decimal){0, 1};
   if (s->every_pair || s->similarity == ND_SIMILARITY_EDIT) return ND_OK;
   if (t.num == 0 || (!whole && t.num > t.den)) {
@@ -138,19 +148,150 @@ static nd_status resolve_threshold(nd_settings *s, const nd_options *o, nd_error
   return ND_OK;
 }
 
-static nd_status resolve_sample(nd_settings *s, const nd_options *o, nd_error *err) {
+/* Who proposes, who decides, and by what. */
+static nd_status resolve_method(nd_settings *s, const nd_options *o, nd_error *err) {
   ND_TRY(nd_sample_parse(&s->sample, o->sample, err));
+  s->method = nd_method_find(o->method);
+  s->candidates = o->candidates[0] ? nd_method_find(o->candidates) : s->method;
+  s->confirm = o->confirm[0] ? nd_method_find(o->confirm) : s->method;
+  s->family = (nd_family)place_of(o->family, families);
+  const nd_method_row *confirm = &nd_methods[s->confirm];
+  if (s->confirm == ND_METHOD_DIGEST && s->candidates != ND_METHOD_DIGEST)
+    return nd_fail(err, ND_ERR_USAGE,
+                   "--confirm digest would leave nothing but exact copies: use --method digest");
+  s->verify = strcmp(o->verify, "none") == 0      ? ND_VERIFY_NONE
+              : strcmp(o->verify, "sketch") == 0  ? ND_VERIFY_SKETCH
+              : strcmp(o->verify, "exact") == 0   ? ND_VERIFY_EXACT
+              : !o->verify[0] && confirm->defined ? ND_VERIFY_SKETCH
+              : s->sample.on                      ? ND_VERIFY_SAMPLE
+                                                  : ND_VERIFY_EXACT;
+  if (s->verify == ND_VERIFY_SKETCH && !confirm->judge)
+    return nd_fail(err, ND_ERR_USAGE, "--verify sketch needs --method minhash, not %s",
+                   confirm->name);
+  /* Without sketches nothing but exact counts is known. */
+  if (!confirm->judge && s->verify != ND_VERIFY_SAMPLE) s->verify = ND_VERIFY_EXACT;
+  return ND_OK;
+}
+
+/* "similarity,projection,site" */
+static nd_status resolve_columns(nd_settings *s, const nd_options *o, nd_error *err) {
+  for (const char *p = o->columns; *p;) {
+    char word[32];
+    size_t n = strcspn(p, ",");
+    snprintf(word, sizeof word, "%.*s", (int)(n < sizeof word ? n : sizeof word - 1), p);
+    int place = 0;
+    while (shown[place] && strcmp(shown[place], word) != 0) place++;
+    bool twice = false;
+    for (unsigned i = 0; i < s->column_n; i++) twice |= (int)s->columns[i] == place;
+    if (!shown[place] || twice)
+      return nd_fail(err, ND_ERR_USAGE,
+                     "--columns %s: %s; use similarity, exact, minhash, supershingle, projection, "
+                     "simhash or site, separated by commas",
+                     word, twice ? "it is there already" : "there is no such column");
+    s->columns[s->column_n++] = (nd_pair_column)place;
+    p += n + (p[n] == ',');
+  }
+  return ND_OK;
+}
+
+static unsigned column_parts(const nd_settings *s) {
+  static const unsigned parts[ND_SHOW_COLUMNS] = {[ND_SHOW_MINHASH] = ND_HAS_MINHASH,
+                                                  [ND_SHOW_SUPERSHINGLE] = ND_HAS_SUPERSHINGLE,
+                                                  [ND_SHOW_PROJECTION] = ND_HAS_PROJECTION,
+                                                  [ND_SHOW_SIMHASH] = ND_HAS_SIMHASH,
+                                                  [ND_SHOW_SITE] = ND_HAS_SITE};
+  unsigned all = 0;
+  for (unsigned i = 0; i < s->column_n; i++) all |= parts[s->columns[i]];
+  return all;
+}
+
+/* The numbers of the sketches, and which of them are kept. */
+static nd_status resolve_sketches(nd_settings *s, const nd_options *o, nd_error *err) {
+  const nd_method_row *find = &nd_methods[s->candidates], *confirm = &nd_methods[s->confirm];
+  unsigned parts = find->find_parts | column_parts(s);
+  bool documents = s->verify == ND_VERIFY_EXACT || s->verify == ND_VERIFY_SAMPLE;
+  bool judged = confirm->judge && (confirm->defined || !documents);
+  if (judged) parts |= confirm->judge_parts;
+  bool minhash = s->candidates == ND_METHOD_MINHASH || (parts & ND_HAS_MINHASH);
+  if (s->candidates == ND_METHOD_MINHASH && s->family == ND_FAMILY_LINEAR) parts |= ND_HAS_MINHASH;
+  if (minhash && s->family == ND_FAMILY_FAST) ND_TRY(resolve_bands(s, o, err));
+  if (minhash && s->family == ND_FAMILY_LINEAR) {
+    if (o->bands || o->rows)
+      return nd_fail(err, ND_ERR_USAGE, "--family linear counts single values: it has no bands");
+    s->permutations = o->permutations ? (uint32_t)o->permutations : USUAL_MIN_VALUES;
+  }
+  if (s->candidates != ND_METHOD_MINHASH) s->bands = s->rows = 0;
+  s->min_values = o->permutations ? (uint32_t)o->permutations : USUAL_MIN_VALUES;
+  s->supershingles = (uint32_t)o->supershingles;
+  s->agree = (uint32_t)o->agree;
+  if (parts & ND_HAS_SUPERSHINGLE) {
+    if (s->supershingles > s->min_values)
+      return nd_fail(err, ND_ERR_USAGE, "--supershingles %u is more than the %u min values",
+                     s->supershingles, s->min_values);
+    if (s->agree > s->supershingles)
+      return nd_fail(err, ND_ERR_USAGE, "--agree %u is more than --supershingles %u", s->agree,
+                     s->supershingles);
+  }
+  s->bits = (uint32_t)o->bits;
+  s->agree_bits = o->agree_bits ? (uint32_t)o->agree_bits : s->bits - s->bits / 32;
+  s->combined_bits =
+      o->combined_bits ? (uint32_t)o->combined_bits : (s->bits * 355 + 384 / 2) / 384;
+  if (s->bits % 64) return nd_fail(err, ND_ERR_USAGE, "--bits %u is not a multiple of 64", s->bits);
+  if (s->agree_bits > s->bits || s->combined_bits > s->bits)
+    return nd_fail(err, ND_ERR_USAGE, "--%s %u is more than --bits %u",
+                   s->agree_bits > s->bits ? "agree-bits" : "combined-bits",
+                   s->agree_bits > s->bits ? s->agree_bits : s->combined_bits, s->bits);
+  s->hamming = (uint32_t)o->hamming;
+  s->weights = (nd_weights)place_of(o->weights, weightings);
+  s->feature_shingles = strcmp(o->features, "shingles") == 0;
+  nd_settings_keep(s, parts);
+  return ND_OK;
+}
+
+void nd_settings_keep(nd_settings *s, unsigned parts) {
+  const uint32_t words[ND_PARTS] = {[ND_PART_MINHASH] = s->permutations,
+                                    [ND_PART_SUPERSHINGLE] = s->supershingles,
+                                    [ND_PART_PROJECTION] = s->bits / 64,
+                                    [ND_PART_SIMHASH] = 1,
+                                    [ND_PART_SITE] = 1};
+  s->row = (nd_row){0};
+  for (unsigned i = 0; i < ND_PARTS; i++) {
+    s->row.at[i] = s->row.total;
+    s->row.words[i] = parts >> i & 1 ? words[i] : 0;
+    s->row.total += s->row.words[i];
+  }
+}
+
+bool nd_settings_use_texts(const nd_settings *s) {
+  bool shows = false;
+  for (unsigned i = 0; i < s->column_n; i++) shows |= s->columns[i] == ND_SHOW_EXACT;
+  return shows || s->verify == ND_VERIFY_EXACT || s->verify == ND_VERIFY_SAMPLE ||
+         nd_methods[s->candidates].texts;
+}
+
+static nd_status resolve_shingle(nd_settings *s, const nd_options *o, nd_error *err) {
+  /* The tokens of a set are its features. */
+  if (s->format == &nd_format_sets) {
+    s->shingle = (nd_shingle_spec){ND_SHINGLE_WORDS, 1};
+    return ND_OK;
+  }
+  if (strcmp(o->shingle, "auto") != 0) return nd_shingle_parse(&s->shingle, o->shingle, err);
+  s->shingle =
+      (nd_shingle_spec){ND_SHINGLE_WORDS, s->row.words[ND_PART_SUPERSHINGLE] ? 8 : USUAL_WORDS};
+  return ND_OK;
+}
+
+static nd_status resolve_sample(nd_settings *s, const nd_options *o, nd_error *err) {
   const nd_sample_plan *plan = &s->sample.plan;
-  s->verify = strcmp(o->verify, "none") == 0                     ? ND_VERIFY_NONE
-              : strcmp(o->verify, "sketch") == 0                 ? ND_VERIFY_SKETCH
-              : strcmp(o->verify, "exact") == 0 || !s->sample.on ? ND_VERIFY_EXACT
-                                                                 : ND_VERIFY_SAMPLE;
   if (!s->sample.on) return ND_OK;
   if (s->method == ND_METHOD_DIGEST || s->similarity == ND_SIMILARITY_EDIT)
     return nd_fail(err, ND_ERR_USAGE, "--sample chooses shingles, and %s compares none",
                    s->method == ND_METHOD_DIGEST ? "--method digest" : "--similarity edit");
   if (!plan->n) return ND_OK;
-  if (strcmp(plan->shingle, o->shingle) != 0 || strcmp(plan->tokens, o->tokens) != 0)
+  nd_shingle_spec spec = {ND_SHINGLE_WORDS, USUAL_WORDS};
+  if (strcmp(plan->shingle, "auto") != 0) ND_TRY(nd_shingle_parse(&spec, plan->shingle, err));
+  if (spec.kind != s->shingle.kind || spec.size != s->shingle.size ||
+      strcmp(plan->tokens, o->tokens) != 0)
     return nd_fail(err, ND_ERR_USAGE,
                    "the plan is for --shingle %s --tokens %s, not for %s and %s; make another plan",
                    plan->shingle, plan->tokens, o->shingle, o->tokens);
@@ -175,13 +316,13 @@ nd_status nd_settings_resolve(nd_settings *out, const nd_options *o, nd_error *e
   /* A document, its text and its tokens must fit the budget together. */
   if (s->input.max_document > s->memory / 8) s->input.max_document = s->memory / 8;
   s->tokens = strcmp(o->tokens, "codepoints") == 0 ? ND_TOKENS_CODEPOINTS : ND_TOKENS_WORDS;
-  ND_TRY(nd_shingle_parse(&s->shingle, o->shingle, err));
-  /* The tokens of a set are its features. */
-  if (s->format == &nd_format_sets) s->shingle = (nd_shingle_spec){ND_SHINGLE_WORDS, 1};
-  s->method = (nd_method)place_of(o->method, methods);
+  ND_TRY(resolve_method(s, o, err));
   s->similarity = (nd_similarity)place_of(o->similarity, similarities);
   ND_TRY(nd_fingerprint_parse(&s->fingerprint, o->fingerprint, err));
   ND_TRY(resolve_threshold(s, o, err));
+  ND_TRY(resolve_columns(s, o, err));
+  ND_TRY(resolve_sketches(s, o, err));
+  ND_TRY(resolve_shingle(s, o, err));
   ND_TRY(resolve_sample(s, o, err));
   bool chains = strcmp(o->cluster, "components") == 0;
   s->cluster = chains ? ND_CLUSTER_COMPONENTS : ND_CLUSTER_STAR;
@@ -193,10 +334,5 @@ nd_status nd_settings_resolve(nd_settings *out, const nd_options *o, nd_error *e
   s->threads = o->threads ? (unsigned)o->threads : nd_threads_cores();
   if (o->memory && o->memory < (UINT64_C(16) << 20))
     return nd_fail(err, ND_ERR_USAGE, "--memory must be at least 16M");
-  if (s->method == ND_METHOD_MINHASH) return resolve_bands(s, o, err);
-  if (s->verify == ND_VERIFY_SKETCH)
-    return nd_fail(err, ND_ERR_USAGE, "--verify sketch needs --method minhash, not %s", o->method);
-  if (s->verify != ND_VERIFY_SAMPLE)
-    s->verify = ND_VERIFY_EXACT; /* nothing but exact counts is known */
   return ND_OK;
 }

@@ -9,7 +9,22 @@
 #include "feature/shingle.h"
 #include "input/format.h"
 #include "neardup/options.h"
+#include "pipeline/row.h"
+#include "sketch/minhash.h"
+#include "sketch/simhash.h"
 #include "text/text.h"
+
+/* What a pair shows behind its ids (--columns). */
+typedef enum nd_pair_column {
+  ND_SHOW_SIMILARITY,
+  ND_SHOW_EXACT,
+  ND_SHOW_MINHASH,
+  ND_SHOW_SUPERSHINGLE,
+  ND_SHOW_PROJECTION,
+  ND_SHOW_SIMHASH,
+  ND_SHOW_SITE,
+  ND_SHOW_COLUMNS
+} nd_pair_column;
 
 typedef struct nd_settings {
   const nd_options *options;
@@ -17,7 +32,7 @@ typedef struct nd_settings {
   nd_input_options input;
   nd_token_kind tokens;
   nd_shingle_spec shingle;
-  nd_method method;
+  nd_method method, candidates, confirm;
   nd_similarity similarity;
   nd_fingerprint_kind fingerprint;
   nd_decimal threshold;
@@ -26,12 +41,27 @@ typedef struct nd_settings {
   nd_verify verify;
   nd_clustering cluster;
   nd_keep keep;
-  uint32_t permutations, bands, rows;
-  double predicted_recall; /* at the threshold, of the bands */
+  nd_family family;
+  uint32_t permutations, bands, rows; /* bands 0: none are used */
+  double predicted_recall;            /* at the threshold, of the bands */
+  uint32_t min_values, supershingles, agree;
+  uint32_t bits, agree_bits, combined_bits;
+  uint32_t hamming;
+  nd_weights weights;
+  bool feature_shingles; /* simhash, projection: shingles are added up, not tokens */
+  nd_row row;            /* the sketches that are kept of a document */
+  nd_pair_column columns[ND_SHOW_COLUMNS];
+  unsigned column_n;
   unsigned threads;
   uint64_t memory;
   uint32_t shard, shards; /* 0, 1: everything */
 } nd_settings;
+
+/* Keeps these parts (ND_HAS_…) of every document, and no others. */
+void nd_settings_keep(nd_settings *s, unsigned parts);
+
+/* Are the documents themselves compared, or read, after the first pass? */
+bool nd_settings_use_texts(const nd_settings *s);
 
 nd_status nd_settings_resolve(nd_settings *out, const nd_options *o, nd_error *err) ND_MUST_CHECK;
 

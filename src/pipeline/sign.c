@@ -29,7 +29,7 @@ nd_status nd_signer_new(nd_signer **out, const nd_settings *settings, nd_error *
   *out = s;
   s->settings = settings;
   s->sampler.sample = &settings->sample;
-  if (settings->method != ND_METHOD_MINHASH) return ND_OK;
+  if (!settings->permutations) return ND_OK;
   ND_TRY(nd_minhash_init(&s->minhash, settings->permutations, settings->options->seed, err));
   s->sketch = nd_malloc(settings->permutations * sizeof *s->sketch);
   if (!s->sketch) return nd_fail_memory(err, settings->permutations * sizeof *s->sketch);
@@ -138,7 +138,7 @@ static nd_status add_document(nd_block *b, nd_signer *s, const nd_document *d, c
   b->file[row] = raw->file;
   b->line[row] = raw->line;
   b->shingles[row] = s->tokens.count ? 1 : 0;
-  bool sketch = s->settings->method == ND_METHOD_MINHASH;
+  bool sketch = s->settings->permutations;
   if (sketch || s->settings->sample.on) ND_TRY(make_shingles(b, s, row, err));
   if (sketch) ND_TRY(add_sketch(b, s, row, err));
   ND_TRY(nd_buf_append(&b->ids, d->id.p, d->id.n, err));
@@ -201,9 +201,7 @@ static nd_status sign_record(nd_block *b, nd_signer *s, const nd_batch *batch, c
 
 void nd_signer_start(nd_block *block, const nd_signer *s, uint32_t task, uint32_t part) {
   const nd_settings *set = s->settings;
-  bool sketches = set->method == ND_METHOD_MINHASH && set->verify != ND_VERIFY_EXACT &&
-                  set->verify != ND_VERIFY_SAMPLE;
-  nd_block_start(block, task, part, set->bands, sketches ? set->permutations : 0);
+  nd_block_start(block, task, part, set->bands, set->row.total);
 }
 
 nd_status nd_signer_batch(nd_block *block, nd_signer *s, const nd_batch *batch, nd_error *err) {

@@ -123,6 +123,7 @@ void nd_store_close(nd_store *s) {
   nd_free(s->have);
   nd_free(s->whole);
   nd_free(s->span);
+  nd_free(s->late);
   nd_free(s->dir);
   *s = (nd_store){0};
 }
@@ -294,12 +295,23 @@ nd_status nd_store_band(const nd_store *s, size_t block, uint32_t band, uint64_t
   return nd_store_read(s, block, at, out, (size_t)h->docs * 8, err);
 }
 
-nd_status nd_store_sketch(uint64_t *out, const nd_store *s, uint32_t document, nd_error *err) {
+nd_status nd_store_rows(uint64_t *out, const nd_store *s, size_t block, nd_error *err) {
+  const nd_block_ref *b = &s->blocks[block];
+  size_t words = b->head.sketch_words;
+  ND_TRY(nd_store_column(s, block, ND_COL_SKETCH, words * 8, out, err));
+  for (uint32_t i = 0; s->late && i < b->head.docs; i++)
+    out[i * words + s->late_at] = s->late[b->first + i];
+  return ND_OK;
+}
+
+nd_status nd_store_row(uint64_t *out, const nd_store *s, uint32_t document, nd_error *err) {
   size_t block = nd_store_find(s, document);
   const nd_block_ref *b = &s->blocks[block];
   size_t size = (size_t)b->head.sketch_words * 8;
   uint64_t at = nd_block_column(&b->head, ND_COL_SKETCH) + (uint64_t)(document - b->first) * size;
-  return nd_store_read(s, block, at, out, size, err);
+  ND_TRY(nd_store_read(s, block, at, out, size, err));
+  if (s->late) out[s->late_at] = s->late[document];
+  return ND_OK;
 }
 
 uint64_t nd_store_bytes(const nd_store *s) {

@@ -42,6 +42,9 @@ typedef struct nd_store {
   size_t whole_n;
   uint64_t documents;
   nd_span *span; /* per document, once sealed */
+  /* A word of every row that was found out only after all were written; NULL: none. */
+  uint64_t *late;
+  uint32_t late_at; /* which one */
 } nd_store;
 
 nd_status nd_store_open(nd_store *s, const char *dir, nd_error *err) ND_MUST_CHECK;
@@ -83,8 +86,11 @@ nd_status nd_store_column(const nd_store *s, size_t block, nd_column column, siz
 nd_status nd_store_band(const nd_store *s, size_t block, uint32_t band, uint64_t *out,
                         nd_error *err) ND_MUST_CHECK;
 
-nd_status nd_store_sketch(uint64_t *out, const nd_store *s, uint32_t document,
-                          nd_error *err) ND_MUST_CHECK;
+/* The rows of sketches (row.h) of a block's documents; of one document. */
+nd_status nd_store_rows(uint64_t *out, const nd_store *s, size_t block,
+                        nd_error *err) ND_MUST_CHECK;
+nd_status nd_store_row(uint64_t *out, const nd_store *s, uint32_t document,
+                       nd_error *err) ND_MUST_CHECK;
 
 /* Bytes of all logs. */
 uint64_t nd_store_bytes(const nd_store *s);

@@ -47,7 +47,7 @@ static void put_method(nd_json_out *out, const nd_job_run *j) {
   const nd_summary *s = j->summary;
   nd_json_begin(out, "method", '{');
   nd_json_string(out, "name", nd_str_of(j->options->method));
-  if (j->settings.method == ND_METHOD_MINHASH) {
+  if (j->settings.bands) {
     nd_json_count(out, "permutations", s->permutations);
     nd_json_count(out, "bands", s->bands);
     nd_json_count(out, "rows", s->rows);

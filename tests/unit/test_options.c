@@ -88,7 +88,7 @@ static void defaults_are_right(void **state) {
   assert_int_equal(o.threshold.num, 8);
   assert_int_equal(o.threshold.den, 10);
   assert_int_equal(o.max_document, 64 << 20);
-  assert_string_equal(o.shingle, "words:5");
+  assert_string_equal(o.shingle, "auto");
 }
 
 /* What is set comes back, and setting what came back changes nothing. */

@@ -165,7 +165,7 @@ static void check_sealed(const nd_store *s, uint32_t tasks) {
         assert_int_equal(text.n, n);
         assert_memory_equal(text.p, want, (size_t)n);
         uint64_t sketch[WORDS];
-        ok(nd_store_sketch(sketch, s, document, &err));
+        ok(nd_store_row(sketch, s, document, &err));
         for (uint32_t j = 0; j < WORDS; j++) assert_int_equal(sketch[j], value_of(t, p, i, 20 + j));
       }
     }

@@ -1,0 +1,40 @@
+/* What the steps that propose pairs share; see methods.h for the table of
+ * them.
+ *
+ * A step adds candidates to found->pairs as positions (order.h), a << 32 | b
+ * with a < b, value ND_PAIR_FULL or ND_PAIR_STAR, from the documents that are
+ * their own first (found->same); repeats are allowed. */
+#ifndef ND_PIPELINE_FINDER_H
+#define ND_PIPELINE_FINDER_H
+
+#include "pipeline/find.h"
+
+typedef struct nd_finder {
+  nd_found *out;
+  const nd_store *store;
+  const nd_settings *settings;
+  const nd_text_source *source;
+  const char *tmp;
+  uint64_t spare; /* memory for all of a step's own things */
+  uint64_t share; /* of one thread */
+} nd_finder;
+
+typedef nd_status (*nd_find_step)(nd_finder *f, nd_error *err);
+
+nd_status nd_find_bands(nd_finder *f, nd_error *err) ND_MUST_CHECK;
+nd_status nd_find_supershingles(nd_finder *f, nd_error *err) ND_MUST_CHECK;
+
+/* One of several jobs of a step that pairs documents with equal keys: fills one
+ * key per document of a block. */
+typedef nd_status (*nd_find_keys)(uint64_t *keys, const nd_finder *f, size_t block, uint32_t job,
+                                  uint64_t *scratch, nd_error *err);
+
+/* Pairs documents with equal keys, job by job, on all threads.  Buckets above
+ * --bucket-cap become stars. */
+nd_status nd_find_equal_keys(nd_finder *f, uint32_t jobs, nd_find_keys keys,
+                             nd_error *err) ND_MUST_CHECK;
+
+/* Documents in the largest block. */
+uint32_t nd_store_most_docs(const nd_store *s);
+
+#endif
