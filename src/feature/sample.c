@@ -140,6 +140,8 @@ nd_status nd_sampler_run(nd_sampler *s, bool *emptied, nd_shingles *shingles, ui
   *emptied = false;
   size_t n = shingles->n;
   if (n == 0) return ND_OK;
+  if ((s->sample->sct && !s->sample->common) || (s->sample->goal.num && !s->sample->plan.n))
+    return nd_fail(err, ND_ERR_USAGE, "--sample sct and adaptive:P need the whole corpus at once");
   ND_TRY(nd_array_grow(&s->kept, &s->kept_cap, n, sizeof *s->kept, err));
   s->seen += n;
   ND_TRY(choose(s, &n, shingles, tokens, err));

@@ -11,8 +11,9 @@
 #include "pipeline/workdir.h"
 
 /* One line per study, here and below. */
-static const nd_study_info list[] = {{NULL, NULL}};
-static const nd_study_function functions[] = {NULL};
+static const nd_study_info list[] = {
+    {"sampling", "what a sample of the shingles does to precision and recall"}, {NULL, NULL}};
+static const nd_study_function functions[] = {nd_study_sampling, NULL};
 
 const nd_study_info *nd_study_list(void) {
   return list;

@@ -469,8 +469,7 @@ static void test_random(void **state) {
     nd_eval_result r;
     ok(nd_eval(&r, &q, &options, NULL, &err));
     for (unsigned g = 0; g < r.group_n; g++) check_group(&r, g, &x, by, mx, my, seen);
-    if (!x.clusters && !y.clusters && !as_clusters)
-      check_values(&r.group[0], &x, &y, judged);
+    if (!x.clusters && !y.clusters && !as_clusters) check_values(&r.group[0], &x, &y, judged);
     if (as_clusters) { /* the index from the four kinds of pairs */
       double both = 0, only_x = 0, only_y = 0, none = 0;
       for (unsigned a = 0; a < n; a++) {
@@ -514,16 +513,11 @@ static void test_out_of_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_pairs_example),
-      cmocka_unit_test(test_thresholds_and_judgements),
-      cmocka_unit_test(test_clusters_example),
-      cmocka_unit_test(test_adjusted_rand_known),
-      cmocka_unit_test(test_numbers),
-      cmocka_unit_test(test_kinds),
-      cmocka_unit_test(test_bad_lines),
-      cmocka_unit_test(test_refused),
-      cmocka_unit_test(test_random),
-      cmocka_unit_test(test_out_of_memory),
+      cmocka_unit_test(test_pairs_example),    cmocka_unit_test(test_thresholds_and_judgements),
+      cmocka_unit_test(test_clusters_example), cmocka_unit_test(test_adjusted_rand_known),
+      cmocka_unit_test(test_numbers),          cmocka_unit_test(test_kinds),
+      cmocka_unit_test(test_bad_lines),        cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_random),           cmocka_unit_test(test_out_of_memory),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -120,6 +120,14 @@ static void samplers(void **state) {
       o.sct = 1;
       o.common = set;
     }
+    if (o.sct == 0 && nd_rng_below(&r, 8) == 0) { /* asked for, but nobody has counted */
+      nd_sample unknown = {.on = true, .mod = 1, .sct = 5};
+      nd_sampler u = {.sample = &unknown};
+      bool nothing;
+      uint64_t one = 1;
+      nd_shingles few = {.fingerprint = &one, .n = 1};
+      assert_int_equal(nd_sampler_run(&u, &nothing, &few, 1, 0, &err), ND_ERR_USAGE);
+    }
     nd_sample without = o;
     without.min = without.cap = 0;
     size_t k = naive(kept, &without, fp, n, common, common_n);

@@ -1,0 +1,159 @@
+/* The counts of `study sampling` against sets counted one by one, and the
+ * formulas of the papers with worked examples. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "study/study_sampling.h"
+
+static nd_error err;
+static void ok(nd_status status) {
+  if (status != ND_OK) fail_msg("%s: %s", nd_status_name(status), err.message);
+}
+
+/* Nikkhoo (3.6), (3.7): three pairs, 0.2 0.4 0.6 without and 0.1 0.5 0.6 with
+ * sampling.  Error (0.1 + 0.1 + 0) / 3.  Correlation (3 × 0.58 − 1.2²) /
+ * (√(3 × 0.56 − 1.44) √(3 × 0.62 − 1.44)) = 0.30 / 0.31749 = 0.94491. */
+static void formulas(void **state) {
+  (void)state;
+  nd_pair_sums s = {0};
+  assert_true(isnan(nd_pair_error(&s)) && isnan(nd_pair_correlation(&s)));
+  nd_pair_sums_add(&s, 0.2, 0.1);
+  assert_true(isnan(nd_pair_correlation(&s))); /* one point has none */
+  nd_pair_sums_add(&s, 0.4, 0.5);
+  nd_pair_sums_add(&s, 0.6, 0.6);
+  assert_true(fabs(nd_pair_error(&s) - 0.2 / 3) < 1e-12);
+  assert_true(fabs(nd_pair_correlation(&s) - 0.94491) < 1e-5);
+}
+
+enum { DOCS = 15, MOST = 200 };
+typedef struct set {
+  uint64_t key[MOST];
+  unsigned n;
+} set;
+
+static bool has(const set *s, uint64_t key) {
+  for (unsigned i = 0; i < s->n; i++)
+    if (s->key[i] == key) return true;
+  return false;
+}
+
+static void cells_of(uint32_t *cell, uint64_t key, unsigned df) {
+  cell[key % 32]++;
+  for (unsigned d = 0; d < 4; d++) cell[32 + d] += key % (64u << d) == 0;
+  for (unsigned l = 1; l <= 10; l++) {
+    if (df > 10 * l) continue;
+    cell[35 + l]++;
+    break;
+  }
+}
+
+/* Similarity of what a trial keeps, in per cent rounded down; −1: no common one. */
+static int percent(const set *a, const set *b, uint64_t modulus, uint64_t residue) {
+  unsigned x = 0, y = 0, c = 0;
+  for (unsigned i = 0; i < a->n; i++) {
+    if (a->key[i] % modulus != residue) continue;
+    x++;
+    c += has(b, a->key[i]);
+  }
+  for (unsigned i = 0; i < b->n; i++) y += b->key[i] % modulus == residue;
+  return c ? (int)(100 * c / (x + y - c)) : -1;
+}
+
+static int similar[ND_TRIAL_SUMS][DOCS][DOCS]; /* of every trial */
+
+static void trials(void **state) {
+  (void)state;
+  nd_rng r = {7};
+  print_message("seed 7\n");
+  static set doc[DOCS];
+  for (unsigned d = 0; d < DOCS; d++) { /* threes of a kind, and one run of keys that many have */
+    doc[d].n = 0;
+    for (unsigned i = 0; i < 150; i++) {
+      uint64_t key = d % 3 && nd_rng_below(&r, 100) < 85 ? doc[d - d % 3].key[i] : nd_rng_next(&r);
+      if (i < 5) key = 512 * (i + 1);
+      doc[d].key[doc[d].n++] = key;
+    }
+  }
+  nd_study_run run = {0};
+  nd_sampling_study s = {.run = &run};
+  s.trials.n = DOCS;
+  s.trials.cell = calloc(DOCS, ND_TRIAL_CELLS * 4);
+  s.group = calloc(DOCS, 1);
+  s.best = calloc(DOCS, sizeof *s.best);
+  s.reached = calloc(ND_YE_GROUPS, sizeof *s.reached);
+  for (unsigned d = 0; d < DOCS; d++) {
+    s.group[d] = d < 6 ? 0 : d < 12 ? 4 : 10;
+    for (unsigned i = 0; i < doc[d].n; i++) {
+      unsigned df = 0;
+      for (unsigned e = 0; e < DOCS; e++) df += has(&doc[e], doc[d].key[i]);
+      cells_of(s.trials.cell + d * ND_TRIAL_CELLS, doc[d].key[i], df);
+    }
+  }
+  for (uint32_t a = 0; a < DOCS; a++) {
+    for (uint32_t b = a + 1; b < DOCS; b++) {
+      nd_trial_pair p = {.a = a, .b = b};
+      for (unsigned i = 0; i < doc[a].n; i++) {
+        unsigned df = 0;
+        if (!has(&doc[b], doc[a].key[i])) continue;
+        for (unsigned e = 0; e < DOCS; e++) df += has(&doc[e], doc[a].key[i]);
+        cells_of(p.cell, doc[a].key[i], df);
+      }
+      ok(nd_sampling_count(&s, &p, 1, &err));
+    }
+  }
+  for (unsigned m = 1; m <= 32; m *= 2)
+    for (unsigned residue = 0; residue < m; residue++)
+      for (unsigned a = 0; a < DOCS; a++)
+        for (unsigned b = a + 1; b < DOCS; b++)
+          similar[m - 1 + residue][a][b] = percent(&doc[a], &doc[b], m, residue);
+  for (unsigned g = 0; g < ND_YE_GROUPS; g++) {
+    for (unsigned t = 0; t < ND_YE_THRESHOLDS; t++) {
+      for (unsigned ratio = 0; ratio < ND_YE_RATIOS; ratio++) {
+        unsigned modulus = 2u << ratio, defined = 0, truths = 0;
+        double precision = 0, recall = 0;
+        for (unsigned residue = 0; residue < modulus; residue++) {
+          unsigned truth = 0, found = 0, both = 0;
+          for (unsigned a = 0; a < DOCS; a++) {
+            for (unsigned b = a + 1; b < DOCS; b++) {
+              if (g < ND_SIZE_GROUPS && (s.group[a] != g || s.group[b] != g)) continue;
+              bool is = similar[0][a][b] >= (int)nd_ye_percent[t];
+              bool as = similar[modulus - 1 + residue][a][b] >= (int)nd_ye_percent[t];
+              truth += is;
+              found += as;
+              both += is && as;
+            }
+          }
+          if (found) precision += (double)both / found;
+          defined += found > 0;
+          if (truth) recall += (double)both / truth;
+          truths = truth;
+        }
+        nd_ye_point p = nd_ye_measure(&s, g, t, ratio);
+        assert_int_equal(p.truth, truths);
+        if (defined)
+          assert_true(fabs(p.precision - precision / defined) < 1e-12);
+        else
+          assert_true(isnan(p.precision));
+        if (truths) assert_true(fabs(p.recall - recall / modulus) < 1e-12);
+      }
+    }
+  }
+  free(s.trials.cell);
+  free(s.group);
+  free(s.best);
+  free(s.reached);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(formulas), cmocka_unit_test(trials)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
