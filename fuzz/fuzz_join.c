@@ -44,7 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   }
   nd_sets sets = {0};
   nd_error err = {0};
-  fuzz_check(nd_sets_build(&sets, raw, begin, n, &err) == ND_OK);
+  fuzz_check(nd_sets_build(&sets, raw, begin, n, 1, &err) == ND_OK);
   for (int m = ND_JOIN_BLOCKS; m <= ND_JOIN_PPJOIN_PLUS; m++) {
     pairs found = {.n = 0};
     bool seen[RECORDS][RECORDS] = {{false}};
