@@ -1,6 +1,6 @@
 # bash completion for neardup.  tests/docs.py holds it against `neardup --help`.
 
-_neardup_commands='dedup pairs cluster inspect study eval help'
+_neardup_commands='dedup pairs cluster inspect study eval prevalence help'
 
 # The options of a command.
 _neardup_options() {
@@ -15,6 +15,7 @@ _neardup_options() {
     inspect) echo "$read --whole" ;;
     eval) echo "$read --truth --by --documents --corpus --as --judged --threshold --truth-threshold
       --truth-kind --result-kind --json" ;;
+    prevalence) echo '--run --qrels --pairs --pairs-kind --threshold --output --filter-runs --help' ;;
     study) echo "$read $find --output --truth" ;;
     help) ;;
     *) echo '--help --version' ;;
@@ -33,7 +34,7 @@ _neardup_values() {
     --verify) echo 'exact sample sketch none' ;;
     --cluster) echo 'star components' ;;
     --by) echo 'size site' ;;
-    --as | --truth-kind | --result-kind) echo 'auto pairs clusters' ;;
+    --as | --truth-kind | --result-kind | --pairs-kind) echo 'auto pairs clusters' ;;
     --keep) echo 'first longest shortest oldest newest url centre field:' ;;
     --resume) echo 'auto never' ;;
     --progress) echo 'auto json none' ;;
@@ -69,7 +70,7 @@ _neardup() {
     return
   fi
   case $option in
-    -o | --output | --tmp)
+    -o | --output | --tmp | --filter-runs)
       compopt -o filenames 2>/dev/null
       mapfile -t COMPREPLY < <(compgen -d -- "$word")
       return

@@ -4,6 +4,7 @@
  * options.h  options and their table
  * run.h      the jobs: dedup, pairs, cluster, inspect
  * eval.h     a list of pairs or clusters against the truth
+ * prevalence.h  near-duplicates in the results of search systems
  * study.h    the papers' experiments on any corpus
  * memory.h   dedup and pairs over texts in memory
  * sketch.h   two documents at a time: sketches and exact resemblance */
@@ -13,6 +14,7 @@
 #include "neardup/eval.h"
 #include "neardup/memory.h"
 #include "neardup/options.h"
+#include "neardup/prevalence.h"
 #include "neardup/run.h"
 #include "neardup/sketch.h"
 #include "neardup/status.h"

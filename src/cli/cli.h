@@ -29,7 +29,8 @@ typedef struct cli_command {
   const cli_extra *extras; /* NULL: none */
 } cli_command;
 
-extern const cli_command cli_dedup, cli_pairs, cli_cluster, cli_inspect, cli_study, cli_eval;
+extern const cli_command cli_dedup, cli_pairs, cli_cluster, cli_inspect, cli_study, cli_eval,
+    cli_prevalence;
 extern const cli_command *const cli_commands[]; /* ends with NULL */
 
 /* Parsed arguments of a command. */

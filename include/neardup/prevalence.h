@@ -1,0 +1,38 @@
+/* How many near-duplicates there are in what search systems return (Nikkhoo
+ * 2010, chapter 4): per topic, per run, in the first n results; and the runs
+ * without them. */
+#ifndef NEARDUP_PREVALENCE_H
+#define NEARDUP_PREVALENCE_H
+
+#include "neardup/run.h"
+
+typedef struct nd_prevalence_request {
+  const char *const *runs; /* TREC runs: topic Q0 document rank score name */
+  size_t run_n;
+  const char *qrels;      /* judgements: topic 0 document grade; NULL: none */
+  const char *pairs;      /* near-duplicates: a list of pairs or of clusters */
+  const char *pairs_kind; /* "pairs", "clusters"; NULL or "auto": look */
+  const char *threshold;  /* near-duplicates from this resemblance on; NULL: 0.5 */
+  const char *directory;  /* tables, charts and a page go here; NULL: to the sink only */
+  const char *filtered;   /* the runs without near-duplicates go here; NULL: nowhere */
+} nd_prevalence_request;
+
+typedef struct nd_prevalence_summary {
+  uint64_t runs, topics, run_topics, documents; /* different documents */
+  uint64_t pairs;                               /* of the list, between two of them */
+  uint64_t missing;                             /* run-topics that are not there */
+  uint64_t repeated, ties;    /* lines of a document that came before; equal scores */
+  uint64_t unranked;          /* lines whose rank and score disagree */
+  uint64_t unjudged;          /* topics of runs without a relevant document */
+  uint64_t qrels_repeated;    /* judgements that came before … */
+  uint64_t qrels_disagreeing; /* … and were others */
+  uint64_t removed;           /* lines that the filtered runs lack */
+  char first_missing[240], first_repeated[240], first_tie[240], first_unranked[240],
+      first_disagreeing[240]; /* for people, "" when there is none */
+} nd_prevalence_summary;
+
+/* Tables go to the sink as TSV, a "# title" line before each. */
+ND_API nd_status nd_prevalence(nd_prevalence_summary *out, const nd_prevalence_request *request,
+                               const nd_sink *sink, nd_error *err) ND_MUST_CHECK;
+
+#endif

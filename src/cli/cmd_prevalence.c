@@ -1,0 +1,81 @@
+/* neardup prevalence */
+#include "cli.h"
+
+enum { RUN, QRELS, PAIRS, PAIRS_KIND, THRESHOLD, OUTPUT, FILTER };
+static const cli_extra extras[] = {
+    {"run", 0, "FILE...", "a TREC run; may repeat, and more runs may follow"},
+    {"qrels", 0, "FILE", "judgements: also count among the relevant documents"},
+    {"pairs", 0, "FILE", "the near-duplicates: pairs with their resemblance, or clusters"},
+    {"pairs-kind", 0, "KIND", "what that list holds: pairs, clusters, or auto to look"},
+    {"threshold", 0, "T",
+     "near-duplicates have at least this resemblance, for run-topics and filtering; normally 0.5"},
+    {"output", 'o', "DIR", "also write each table, the charts and a page into this directory"},
+    {"filter-runs", 0, "DIR", "write the runs without their near-duplicates into this directory"},
+    {NULL, 0, NULL, NULL}};
+
+static void warn(uint64_t n, const char *what, const char *first) {
+  if (n) cli_complain("%s: %s (%s)", what, cli_count(n), first);
+}
+
+static int measure(const cli_args *args) {
+  nd_prevalence_request q = {.runs = args->inputs,
+                             .run_n = args->input_n,
+                             .qrels = args->extra[QRELS],
+                             .pairs = args->extra[PAIRS],
+                             .pairs_kind = args->extra[PAIRS_KIND],
+                             .threshold = args->extra[THRESHOLD],
+                             .directory = args->extra[OUTPUT],
+                             .filtered = args->extra[FILTER]};
+  nd_prevalence_summary s;
+  nd_summary none = {.rejected = 0};
+  nd_error err = {0};
+  nd_sink out = cli_stdout();
+  nd_status status = nd_prevalence(&s, &q, &out, &err);
+  if (status == ND_OK) {
+    warn(s.missing, "topics that a run lacks, not counted for it", s.first_missing);
+    warn(s.repeated, "documents that a run lists again, only the best place counts",
+         s.first_repeated);
+    warn(s.ties, "equal scores, ordered by rank and then by line", s.first_tie);
+    warn(s.unranked, "ranks that disagree with the scores, which count", s.first_unranked);
+    warn(s.qrels_disagreeing, "judgements that disagree with an earlier one, which counts",
+         s.first_disagreeing);
+    fprintf(stderr, "runs      %s, with %s run-topics of %s topics, %s documents\n",
+            cli_count(s.runs), cli_count(s.run_topics), cli_count(s.topics),
+            cli_count(s.documents));
+    if (q.qrels && s.unjudged)
+      fprintf(stderr, "judged    %s topics have no relevant document\n", cli_count(s.unjudged));
+    if (q.filtered)
+      fprintf(stderr, "removed   %s lines, the rest is in %s\n", cli_count(s.removed), q.filtered);
+  }
+  return cli_exit(status, &err, &none);
+}
+
+static int run(const cli_command *self, int argc, char **argv) {
+  cli_args args;
+  int exit_status = EXIT_DONE;
+  if (cli_parse(&args, self, argc, argv, &exit_status) == 0) {
+    if (!args.extra[PAIRS]) {
+      cli_complain("prevalence needs the near-duplicates: --pairs FILE");
+      exit_status = EXIT_USAGE;
+    } else {
+      exit_status = measure(&args);
+    }
+  }
+  cli_args_clear(&args);
+  return exit_status;
+}
+
+const cli_command cli_prevalence = {
+    "prevalence",
+    ND_FOR_PREVALENCE,
+    "--run FILE... --pairs FILE [OPTION...]",
+    "near-duplicates in the results of search systems",
+    "Reads TREC runs and a list of near-duplicates and writes tables: the share of near-duplicates "
+    "in the results of all runs for each topic, and among its relevant documents, at every "
+    "resemblance; how many run-topics have a given share in their first n results; and the share "
+    "in each run. With --filter-runs it also writes the runs without results that have a "
+    "near-duplicate before them, so that they can be scored again.",
+    "  neardup prevalence --run runs/*.txt --qrels qrels.txt --pairs pairs.tsv\n"
+    "  neardup prevalence --run a.txt --run b.txt --pairs groups.tsv --filter-runs unique\n",
+    run,
+    extras};

@@ -1,0 +1,39 @@
+# neardup prevalence: a worked example, filtered runs, odd and bad input.
+. "$SRC/tests/cli/lib/lib.sh"
+# Topic 1: a and b are near-duplicates (0.9), b and c (0.6), x and y (0.4).
+printf '1 Q0 a 1 9 one\n1 Q0 b 2 8 one\n1 Q0 c 3 7 one\n1 Q0 d 4 6 one\n2 Q0 x 1 5 one\n2 Q0 y 2 4 one\n' >one.txt
+printf '1 Q0 d 0 9 two\n1 Q0 c 1 8 two\n1 Q0 e 2 7 two\n1 Q0 a 3 6 two\n' >two.txt
+printf '1 0 a 1\n1 0 b 2\n1 0 d 0\n1 0 e 1\n2 0 x 0\n' >qrels.txt
+printf 'a\tb\t0.9\nb\tc\t0.6\nx\ty\t0.4\n' >pairs.tsv
+neardup prevalence --run one.txt two.txt --qrels qrels.txt --pairs pairs.tsv --filter-runs unique
+title "the runs without near-duplicates"
+head unique/*
+title "another threshold"
+neardup prevalence --run one.txt --run two.txt --pairs pairs.tsv --threshold 0.4 --filter-runs other 2>&1 >said |
+  grep removed
+title "clusters instead of pairs, packed, into a directory"
+printf 'a\tg1\nb\tg1\nc\tg2\nx\tg3\ny\tg3\n' | zstd -q >groups.zst
+gzip <one.txt >one.txt.gz
+neardup prevalence --run one.txt.gz --pairs groups.zst --pairs-kind clusters -o tables --filter-runs packed \
+  >said 2>&1
+ls tables | grep tsv; head -n 4 tables/topics.tsv; cat packed/one.txt
+title "ties, repeats, ranks that disagree, judgements that disagree"
+printf '1 Q0 b 2 8 t\n1 Q0 a 1 8 t\n1 Q0 a 3 7 t\n1 Q0 c 1 6 t\n' >odd.txt
+printf '1 0 a 1\n1 0 a 0\n3 0 z 1\n' >odd.qrels
+neardup prevalence --run odd.txt --qrels odd.qrels --pairs pairs.tsv --filter-runs unique 2>&1 >said
+cat unique/odd.txt
+title "no near-duplicates at all"
+: >none; neardup prevalence --run two.txt --pairs none 2>/dev/null | sed -n '1,5p'
+title "refused"
+fails prevalence --run one.txt
+fails prevalence --pairs pairs.tsv
+fails prevalence --run missing.txt --pairs pairs.tsv
+fails prevalence --run one.txt --pairs missing.tsv
+fails prevalence --run one.txt --pairs pairs.tsv --threshold half
+fails prevalence --run one.txt --pairs pairs.tsv --filter-runs . | grep -v '^[#0-9a-z]*	'
+fails prevalence --run one.txt unique/one.txt --pairs pairs.tsv --filter-runs new 2>&1 | tail -n 2
+printf '1 Q0 a\n' >bad.txt; fails prevalence --run bad.txt --pairs pairs.tsv
+printf '1 Q0 a 1 high t\n' >bad.txt; fails prevalence --run bad.txt --pairs pairs.tsv
+fails prevalence --run none --pairs pairs.tsv
+fails prevalence --run one.txt --pairs pairs.tsv --qrels none
+printf '1 0 a\n' >bad.qrels; fails prevalence --run one.txt --pairs pairs.tsv --qrels bad.qrels
