@@ -8,6 +8,8 @@
 from __future__ import annotations
 
 from neardup import _core
+from neardup._core import Array, Pairs
+from neardup.api import Result, dedup, dedup_files, options, pairs
 from neardup.errors import (
     Cancelled,
     DataError,
@@ -23,14 +25,21 @@ from neardup.errors import (
 __version__: str = _core.version()
 
 __all__ = [
+    "Array",
     "Cancelled",
     "DataError",
     "Error",
     "IOFailure",
     "LimitError",
     "OutOfMemory",
+    "Pairs",
     "RejectedWarning",
+    "Result",
     "StateError",
     "UsageError",
     "__version__",
+    "dedup",
+    "dedup_files",
+    "options",
+    "pairs",
 ]

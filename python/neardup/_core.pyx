@@ -1,14 +1,25 @@
 # The extension module: options, jobs and errors over the library's public
 # headers.  What users see is documented in the .py files beside it.
+import datetime
 import os
 import re
 import threading
 from decimal import Decimal
 
-from libc.stdlib cimport free, malloc
+from cpython.buffer cimport PyBUF_WRITABLE
+from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_New
+from cpython.ref cimport Py_DECREF, Py_INCREF
+from cpython.unicode cimport PyUnicode_AsUTF8AndSize
+from libc.stdint cimport (int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t,
+                          uint64_t, uintptr_t)
+from libc.stdlib cimport calloc, free, realloc
+from libc.string cimport memset
+from neardup.arrow_abi cimport ArrowArray, ArrowArrayStream, ArrowSchema
 from neardup.libneardup cimport *
 
-from neardup.errors import BY_STATUS, Error, UsageError
+from neardup.errors import BY_STATUS, DataError, Error, OutOfMemory, UsageError
+
+_EPOCH = datetime.datetime(1970, 1, 1)
 
 
 def version():
@@ -38,7 +49,7 @@ cdef int check(nd_status status, const nd_error *err) except -1:
 
 cdef dict _TYPES = {
     ND_OPTION_FLAG: "flag", ND_OPTION_WORD: "word", ND_OPTION_TEXT: "text",
-    ND_OPTION_COUNT: "count", ND_OPTION_SIZE: "size", ND_OPTION_DECIMAL: "decimal",
+    ND_OPTION_LIST: "list", ND_OPTION_COUNT: "count", ND_OPTION_SIZE: "size", ND_OPTION_DECIMAL: "decimal",
     ND_OPTION_SEED: "seed"}
 
 
@@ -46,12 +57,13 @@ def option_table():
     """The library's table of options, a dict per row."""
     cdef const nd_option_info *info = nd_option_table()
     cdef dict commands = {"dedup": ND_FOR_DEDUP, "pairs": ND_FOR_PAIRS,
-                          "cluster": ND_FOR_CLUSTER, "inspect": ND_FOR_INSPECT}
+                          "cluster": ND_FOR_CLUSTER, "inspect": ND_FOR_INSPECT,
+                          "study": ND_FOR_STUDY, "plan": ND_FOR_PLAN, "eval": ND_FOR_EVAL}
     rows = []
     while info.name != NULL:
         rows.append({
             "name": info.name.decode().replace("-", "_"),
-            "type": _TYPES[info.type],
+            "type": _TYPES.get(info.type, "text"),
             "default": info.standard.decode() if info.standard != NULL else "",
             "metavar": info.metavar.decode() if info.metavar != NULL else "",
             "values": info.values.decode().split() if info.values != NULL else [],
@@ -72,6 +84,8 @@ def _as_text(name, value):
         return value
     if isinstance(value, os.PathLike):
         return os.fsdecode(value)
+    if isinstance(value, (list, tuple)):
+        return ",".join(_as_text(name, v) for v in value)
     if isinstance(value, Decimal):
         return format(value, "f")
     if hasattr(value, "__index__"):
@@ -154,7 +168,7 @@ cdef int _is_cancelled(void *context) noexcept nogil:
 
 
 cdef class Job:
-    def __cinit__(self, Options options, progress=None, *args):
+    def __cinit__(self, Options options, progress=None, *args, **words):
         if progress is not None and not callable(progress):
             raise UsageError("progress takes a callable, not " + type(progress).__name__)
         self.options = options
@@ -223,52 +237,40 @@ cdef dict summary_dict(const nd_summary *s):
     }
 
 
-cdef class FileJob(Job):
-    """Jobs over files: nd_dedup into a directory, or nd_pairs as lines."""
-    cdef list inputs
+cdef class FilePaths:
+    """Paths as the library takes them."""
+    cdef list kept
     cdef const char **paths
-    cdef bytes directory
-    cdef const char *target
-    cdef list lines
-    cdef nd_sink sink
+    cdef size_t n
 
-    def __cinit__(self, Options options, progress, inputs, directory=None):
-        self.inputs = [_bytes_of("an input", os.fsdecode(p)) for p in inputs]
-        self.paths = <const char **>malloc((len(self.inputs) + 1) * sizeof(char *))
+    def __cinit__(self, paths):
+        self.kept = [_bytes_of("an input", os.fsdecode(p)) for p in paths]
+        self.n = len(self.kept)
+        self.paths = <const char **>calloc(self.n + 1, sizeof(char *))
         if self.paths == NULL:
-            raise MemoryError
-        for i, p in enumerate(self.inputs):
+            raise OutOfMemory("a list of paths was refused")
+        for i, p in enumerate(self.kept):
             self.paths[i] = p
-        self.paths[len(self.inputs)] = NULL
-        self.target = NULL
-        if directory is not None:
-            self.directory = _bytes_of("output", os.fsdecode(directory))
-            self.target = self.directory
-        self.lines = []
-        self.sink.context = <void *>self
-        self.sink.write = _take_lines
 
     def __dealloc__(self):
         free(self.paths)
 
-    def text(self):
-        return b"".join(self.lines)
+
+cdef class FileJob(Job):
+    """nd_dedup: files into a directory."""
+    cdef FilePaths files
+    cdef bytes directory
+    cdef const char *target
+
+    def __cinit__(self, Options options, progress, inputs, directory):
+        self.files = FilePaths(inputs)
+        self.directory = _bytes_of("output", os.fsdecode(directory))
+        self.target = self.directory
 
     cdef nd_status work(self) noexcept nogil:
-        cdef size_t n = 0
-        while self.paths[n] != NULL:
-            n += 1
-        if self.target != NULL:
-            return nd_dedup(&self.summary, self.paths, n, self.target, &self.options.c,
-                            &self.hooks, &self.err)
-        return nd_pairs(&self.summary, self.paths, n, &self.sink, &self.options.c, &self.hooks,
-                        &self.err)
+        return nd_dedup(&self.summary, self.files.paths, self.files.n, self.target,
+                        &self.options.c, &self.hooks, &self.err)
 
 
-cdef nd_status _take_lines(void *context, const char *data, size_t n, nd_error *err) noexcept with gil:
-    try:
-        (<FileJob>context).lines.append(data[:n])
-    except BaseException as e:
-        (<FileJob>context).failure = e
-        return ND_ERR_MEMORY
-    return ND_OK
+include "columns.pxi"
+include "results.pxi"

@@ -1,5 +1,5 @@
 # The public headers of the library, as far as the package uses them.
-from libc.stdint cimport uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 
 cdef extern from "neardup.h" nogil:
     ctypedef enum nd_status:
@@ -25,11 +25,13 @@ cdef extern from "neardup.h" nogil:
         ND_OPTION_FLAG
         ND_OPTION_WORD
         ND_OPTION_TEXT
+        ND_OPTION_LIST
         ND_OPTION_COUNT
         ND_OPTION_SIZE
         ND_OPTION_DECIMAL
         ND_OPTION_SEED
     unsigned ND_FOR_DEDUP, ND_FOR_PAIRS, ND_FOR_CLUSTER, ND_FOR_INSPECT
+    unsigned ND_FOR_STUDY, ND_FOR_PLAN, ND_FOR_EVAL
     ctypedef struct nd_option_info:
         const char *name
         nd_option_type type
@@ -93,3 +95,55 @@ cdef extern from "neardup.h" nogil:
     double nd_sketcher_estimate(const nd_sketcher *s, const uint64_t *a, const uint64_t *b)
     nd_status nd_sketcher_compare(double *resemblance, nd_sketcher *s, nd_str a, nd_str b,
                                   nd_error *err)
+
+    ctypedef enum nd_layout:
+        ND_LAYOUT_STR
+        ND_LAYOUT_OFFSET32
+        ND_LAYOUT_OFFSET64
+        ND_LAYOUT_VIEW
+    ctypedef struct nd_chunk:
+        nd_layout layout
+        uint64_t n
+        uint64_t first
+        const uint8_t *valid
+        const void *index
+        const char *bytes
+        const char *const *buffers
+        const int64_t *sizes
+        uint64_t buffer_n
+    ctypedef struct nd_text_stream:
+        const nd_chunk *chunks
+        size_t n
+        const nd_chunk *facts
+        void *context
+        nd_status (*next)(void *context, nd_chunk *texts, nd_chunk *facts, nd_error *err)
+    ctypedef struct nd_corpus:
+        const nd_text_stream *texts
+        const nd_text_stream *against
+        const char *const *files
+        size_t file_n
+    ctypedef struct nd_rejection:
+        uint64_t text
+        uint64_t place
+        uint64_t reason
+    ctypedef struct nd_result:
+        uint64_t n
+        uint8_t *keep
+        uint32_t *cluster
+        double *similarity
+        uint64_t pair_n
+        uint32_t *a
+        uint32_t *b
+        double *value
+        uint64_t rejection_n
+        nd_rejection *rejections
+        char *strings
+        uint64_t *id_end
+        char *ids
+    void nd_result_clear(nd_result *r)
+    nd_status nd_dedup_memory(nd_result *result, nd_summary *out, const nd_corpus *corpus,
+                              const nd_options *options, const nd_hooks *hooks, nd_error *err)
+    nd_status nd_pairs_memory(nd_result *result, nd_summary *out, const nd_corpus *corpus,
+                              const nd_options *options, const nd_hooks *hooks, nd_error *err)
+    nd_status nd_chunk_text(nd_str *out, int *null, const nd_chunk *chunk, uint64_t i,
+                            nd_error *err)
