@@ -42,6 +42,9 @@ typedef struct nd_hamming_request {
    * edges from its first document; two groups within the distance of which one is
    * larger give their first documents' edges to all members of the other. */
   uint64_t cap;
+  /* Asked now and then, also by threads; anything but ND_OK ends the work.  NULL: never. */
+  nd_status (*check)(void *context, nd_error *err);
+  void *check_context;
 } nd_hamming_request;
 
 typedef struct nd_hamming_stats {

@@ -1,0 +1,83 @@
+/* Inside of hamming.h: the work on one bucket, and the pairs it gives.
+ *
+ * A bucket holds vectors that share a piece (or only its hash).  Small ones are
+ * compared all with all.  In a larger one the bits that differ at all are cut into
+ * one piece more than errors are left, and for each piece the bucket is ordered
+ * again, in place, into smaller ones.  That goes on while it saves comparisons.
+ *
+ * levels 0 … depth-1 say which piece the vectors of the bucket share on each: a
+ * pair counts where it agrees in that piece and in none before it, so that it is
+ * given once, and so that the bits behind the piece hold fewer errors. */
+#ifndef ND_CANDIDATE_HAMMING_SOLVE_H
+#define ND_CANDIDATE_HAMMING_SOLVE_H
+
+#include "candidate/flat_table.h"
+#include "candidate/hamming.h"
+#include "candidate/hamming_match.h"
+
+enum {
+  ND_SOLVE_DEPTH = 12,
+  ND_SOLVE_PIECES = 64 * ND_HAMMING_WORDS,
+  ND_SOLVE_BLOCK = 4096,
+  ND_SOLVE_BATCH = 1 << 12
+};
+
+/* Bits [begin, end) hold at most `budget` errors. */
+typedef struct nd_region {
+  uint32_t begin, end, budget;
+} nd_region;
+
+typedef struct nd_solve_level {
+  nd_region region; /* what is cut … */
+  uint32_t pieces;  /* … into so many, … */
+  uint32_t at;      /* … of which this one is shared */
+  unsigned bits;    /* 2^bits buckets */
+  uint16_t bound[ND_SOLVE_PIECES + 1];
+  uint32_t start[(1 << ND_FLAT_SPLIT_BITS) + 1];
+} nd_solve_level;
+
+/* What one thread needs. */
+typedef struct nd_solver {
+  const nd_hamming_request *request;
+  const uint32_t *same; /* the row before, of the same vector; the first one's is the last */
+  nd_flat *table;
+  nd_sorter *pairs;
+  nd_match match;
+  nd_hamming_stats stats;
+  unsigned depth;
+  size_t out_n;
+  nd_solve_level level[ND_SOLVE_DEPTH];
+  nd_item out[ND_SOLVE_BATCH];
+  uint32_t hit[ND_SOLVE_BLOCK + 8];
+} nd_solver;
+
+/* The hash that brings the vectors together by the bits [begin, end); for wide
+ * vectors the table's keys are nd_solve_piece already. */
+nd_flat_hash nd_solve_hash(const nd_hamming_request *r, uint32_t begin, uint32_t end);
+uint64_t nd_solve_piece(const uint64_t *vector, uint32_t begin, uint32_t end);
+
+/* Cuts [begin, end) into `pieces` pieces with about equally many bits of `vary`;
+ * false when there are not as many bits. */
+bool nd_solve_cut(uint16_t *bound, const uint64_t *vary, nd_region region, uint32_t pieces);
+
+/* Is it worth the while?  `squares`: the sum over all buckets of all pieces of
+ * their size squared. */
+bool nd_solve_pays(double squares, double n, uint32_t pieces);
+
+/* The pairs among the table's places [begin, end), whose levels are set. */
+nd_status nd_solve(nd_solver *s, size_t begin, size_t end, nd_region region,
+                   nd_error *err) ND_MUST_CHECK;
+
+/* The pairs of the places [begin, end) with all places after them, up to `last`. */
+nd_status nd_solve_rows(nd_solver *s, size_t begin, size_t end, size_t last,
+                        nd_error *err) ND_MUST_CHECK;
+
+/* The pairs inside the group of equal vectors whose first row this is. */
+nd_status nd_solve_equal(nd_solver *s, uint32_t row, nd_error *err) ND_MUST_CHECK;
+
+nd_status nd_solve_flush(nd_solver *s, nd_error *err) ND_MUST_CHECK;
+
+/* Buckets up to this size are compared all with all. */
+size_t nd_solve_small(uint32_t distance);
+
+#endif
