@@ -26,6 +26,9 @@ typedef struct nd_shared_request {
   uint32_t split;  /* != 0: only pairs of a document below it and one not */
   uint64_t cap;    /* 0: no limit */
   unsigned threads;
+  /* Asked now and then, also by threads; anything but ND_OK ends the work.  NULL: never. */
+  nd_status (*check)(void *context, nd_error *err);
+  void *check_context;
 } nd_shared_request;
 
 /* A table of values, `places` for each row: the usual context of nd_rows_value. */

@@ -1,7 +1,17 @@
-/* Random projections; see projection.h. */
+/* Random projections; see projection.h.  Eight words of a sketch, 512 bits, are
+ * made side by side; the counting is bit_counts.h's. */
 #include "sketch/projection.h"
 
 #include "base/hash.h"
+
+enum { LANES = 8 };
+typedef uint64_t lanes __attribute__((vector_size(8 * LANES)));
+
+#define COUNTS(name) lanes_##name
+#define WORD lanes
+#include "sketch/bit_counts.h"
+#undef COUNTS
+#undef WORD
 
 nd_status nd_projection_init(nd_projection *p, uint32_t bits, uint64_t seed, nd_error *err) {
   *p = (nd_projection){.bits = bits, .words = bits / 64};
@@ -12,17 +22,71 @@ nd_status nd_projection_init(nd_projection *p, uint32_t bits, uint64_t seed, nd_
   return ND_OK;
 }
 
+/* nd_mix(x + key) in every lane. */
+ND_INLINE void entries(lanes *out, const lanes *keys, uint64_t fingerprint) {
+  lanes x = *keys + fingerprint;
+  x ^= x >> 30;
+  x *= 0xbf58476d1ce4e5b9u;
+  x ^= x >> 27;
+  x *= 0x94d049bb133111ebu;
+  *out = x ^ (x >> 31);
+}
+
+/* Words first … first + 7 of the sketch, of n >= 1 fingerprints. */
+ND_INLINE void eight_words(uint64_t out[LANES], const uint64_t key[LANES], const uint64_t *fp,
+                           size_t n) {
+  lanes keys;
+  memcpy(&keys, key, sizeof keys);
+  lanes_counter c;
+  lanes_start(&c);
+  size_t i = 0;
+  for (; i + 16 <= n; i += 16) {
+    lanes w[16];
+    for (int t = 0; t < 16; t++) entries(&w[t], &keys, fp[i + (size_t)t]);
+    lanes_sixteen(&c, w);
+  }
+  if (i < n) {
+    lanes w[16] = {{0}};
+    for (size_t t = 0; i + t < n; t++) entries(&w[t], &keys, fp[i + t]);
+    lanes_sixteen(&c, w);
+  }
+  lanes positive;
+  lanes_at_least(&positive, &c, n / 2 + 1);
+  memcpy(out, &positive, sizeof positive);
+}
+
+static void eight_words_base(uint64_t out[LANES], const uint64_t key[LANES], const uint64_t *fp,
+                             size_t n) {
+  eight_words(out, key, fp, n);
+}
+#if ND_X86
+ND_TARGET_AVX2 static void eight_words_avx2(uint64_t out[LANES], const uint64_t key[LANES],
+                                            const uint64_t *fp, size_t n) {
+  eight_words(out, key, fp, n);
+}
+ND_TARGET_AVX512 static void eight_words_avx512(uint64_t out[LANES], const uint64_t key[LANES],
+                                                const uint64_t *fp, size_t n) {
+  eight_words(out, key, fp, n);
+}
+#endif
+
 void nd_projection_sketch_level(uint64_t *out, const nd_projection *p, const uint64_t *fingerprint,
                                 size_t n, nd_cpu_level level) {
-  (void)level;
-  for (uint32_t w = 0; w < p->words; w++) {
-    uint32_t ones[64] = {0};
-    for (size_t i = 0; i < n; i++) {
-      uint64_t h = nd_mix(fingerprint[i] + p->key[w]);
-      for (int b = 0; b < 64; b++) ones[b] += h >> b & 1;
+  if (n == 0) {
+    memset(out, 0, p->words * sizeof *out);
+    return;
+  }
+  for (uint32_t first = 0; first < p->words; first += LANES) {
+    uint64_t eight[LANES];
+    uint32_t count = p->words - first < LANES ? p->words - first : LANES;
+    switch (level) {
+#if ND_X86
+      case ND_CPU_AVX512: eight_words_avx512(eight, p->key + first, fingerprint, n); break;
+      case ND_CPU_AVX2: eight_words_avx2(eight, p->key + first, fingerprint, n); break;
+#endif
+      default: eight_words_base(eight, p->key + first, fingerprint, n);
     }
-    out[w] = 0;
-    for (int b = 0; b < 64; b++) out[w] |= (uint64_t)(ones[b] > n / 2) << b;
+    memcpy(out + first, eight, count * sizeof *out);
   }
 }
 

@@ -3,14 +3,24 @@
 
 #include "base/hash.h"
 
-enum { ROW_BITS = 22, ROW = 1 << ROW_BITS, IDF_BITS = 8 };
+#if ND_X86
+#include <immintrin.h>
+#endif
+
+#define COUNTS(name) bits_##name
+#define WORD uint64_t
+#include "sketch/bit_counts.h"
+#undef COUNTS
+#undef WORD
+
+enum { LINES = 1 << 19, COUNTERS = 16 * LINES, IDF_BITS = 8, BLOCK = 32 };
 
 /* --- frequencies ------------------------------------------------------------- */
 
 nd_status nd_frequencies_init(nd_frequencies *f, nd_error *err) {
   *f = (nd_frequencies){0};
-  f->count = nd_calloc(2 * (size_t)ROW, sizeof *f->count);
-  return f->count ? ND_OK : nd_fail_memory(err, 2 * (size_t)ROW * sizeof *f->count);
+  f->count = nd_calloc(COUNTERS, sizeof *f->count);
+  return f->count ? ND_OK : nd_fail_memory(err, COUNTERS * sizeof *f->count);
 }
 
 void nd_frequencies_clear(nd_frequencies *f) {
@@ -18,19 +28,33 @@ void nd_frequencies_clear(nd_frequencies *f) {
   f->count = NULL;
 }
 
-/* A fingerprint's counters. */
+/* A fingerprint's counters: one of the first and one of the last eight of a line. */
 static void places(size_t at[2], uint64_t fingerprint) {
   uint64_t h = nd_mix(fingerprint ^ 0x66726571u);
-  at[0] = h & (ROW - 1);
-  at[1] = ROW + (h >> 32 & (ROW - 1));
+  size_t line = (h & (LINES - 1)) * 16;
+  at[0] = line + (h >> 32 & 7);
+  at[1] = line + 8 + (h >> 40 & 7);
+}
+
+/* The same of up to BLOCK fingerprints; they lie all over the memory, so that it
+ * is told ahead. */
+static void places_of(size_t at[BLOCK][2], const nd_frequencies *f, const uint64_t *fp, size_t n) {
+  for (size_t t = 0; t < n; t++) {
+    places(at[t], fp[t]);
+    __builtin_prefetch(f->count + at[t][0]);
+  }
+}
+
+static uint32_t smaller(const nd_frequencies *f, const size_t at[2]) {
+  uint32_t a = atomic_load_explicit(&f->count[at[0]], memory_order_relaxed);
+  uint32_t b = atomic_load_explicit(&f->count[at[1]], memory_order_relaxed);
+  return a < b ? a : b;
 }
 
 uint32_t nd_frequencies_get(const nd_frequencies *f, uint64_t fingerprint) {
   size_t at[2];
   places(at, fingerprint);
-  uint32_t a = atomic_load_explicit(&f->count[at[0]], memory_order_relaxed);
-  uint32_t b = atomic_load_explicit(&f->count[at[1]], memory_order_relaxed);
-  return a < b ? a : b;
+  return smaller(f, at);
 }
 
 uint32_t nd_idf(uint64_t documents, uint32_t df) {
@@ -55,25 +79,30 @@ uint32_t nd_idf(uint64_t documents, uint32_t df) {
 
 /* --- different tokens ---------------------------------------------------------- */
 
-/* Fills list and times; *n becomes the number of different fingerprints. */
-static nd_status distinct(nd_simhash *s, const uint64_t *fp, size_t *n, nd_error *err) {
+/* Fills list (and times, if asked to); *n becomes the number of different ones.
+ * Open addressing; a slot holds 1 + a place in the list. */
+ND_INLINE nd_status distinct(nd_simhash *s, const uint64_t *fp, size_t *n, bool times,
+                             nd_error *err) {
   size_t slots = 64;
   while (slots < 2 * *n) slots *= 2;
   ND_TRY(nd_array_grow(&s->slot, &s->slot_cap, slots, sizeof *s->slot, err));
-  ND_TRY(nd_array_grow(&s->list, &s->list_cap, *n, sizeof *s->list, err));
-  ND_TRY(nd_array_grow(&s->times, &s->times_cap, *n, sizeof *s->times, err));
-  memset(s->slot, 0, slots * sizeof *s->slot); /* 1 + place in the list */
+  ND_TRY(nd_array_grow(&s->list, &s->list_cap, *n + 1, sizeof *s->list, err));
+  if (times) ND_TRY(nd_array_grow(&s->times, &s->times_cap, *n + 1, sizeof *s->times, err));
+  uint32_t *slot = s->slot;
+  uint64_t *list = s->list;
+  memset(slot, 0, slots * sizeof *slot);
+  list[0] = 0;
   size_t found = 0;
   for (size_t i = 0; i < *n; i++) {
-    size_t at = nd_mix(fp[i] ^ s->key) & (slots - 1);
-    while (s->slot[at] && s->list[s->slot[at] - 1] != fp[i]) at = (at + 1) & (slots - 1);
-    if (s->slot[at]) {
-      s->times[s->slot[at] - 1]++;
-      continue;
-    }
-    s->list[found] = fp[i];
-    s->times[found] = 1;
-    s->slot[at] = ++found;
+    uint64_t x = fp[i];
+    size_t at = (size_t)((x ^ s->key) * 0x9e3779b97f4a7c15u >> 32) & (slots - 1);
+    while (slot[at] && list[slot[at]] != x) at = (at + 1) & (slots - 1);
+    /* New or not is a toss-up: no branch. */
+    bool fresh = slot[at] == 0;
+    found += fresh;
+    slot[at] = fresh ? (uint32_t)found : slot[at];
+    list[slot[at]] = x;
+    if (times) s->times[slot[at]] = fresh ? 1 : s->times[slot[at]] + 1;
   }
   *n = found;
   return ND_OK;
@@ -81,12 +110,14 @@ static nd_status distinct(nd_simhash *s, const uint64_t *fp, size_t *n, nd_error
 
 nd_status nd_simhash_count(nd_frequencies *f, nd_simhash *s, const uint64_t *fingerprint, size_t n,
                            nd_error *err) {
-  ND_TRY(distinct(s, fingerprint, &n, err));
-  for (size_t i = 0; i < n; i++) {
-    size_t at[2];
-    places(at, s->list[i]);
-    atomic_fetch_add_explicit(&f->count[at[0]], 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&f->count[at[1]], 1, memory_order_relaxed);
+  ND_TRY(distinct(s, fingerprint, &n, false, err));
+  for (size_t i = 1; i <= n; i += BLOCK) {
+    size_t m = n + 1 - i < BLOCK ? n + 1 - i : BLOCK, at[BLOCK][2];
+    places_of(at, f, s->list + i, m);
+    for (size_t t = 0; t < m; t++) {
+      atomic_fetch_add_explicit(&f->count[at[t][0]], 1, memory_order_relaxed);
+      atomic_fetch_add_explicit(&f->count[at[t][1]], 1, memory_order_relaxed);
+    }
   }
   atomic_fetch_add_explicit(&f->documents, 1, memory_order_relaxed);
   return ND_OK;
@@ -110,26 +141,120 @@ void nd_simhash_clear(nd_simhash *s) {
   *s = (nd_simhash){0};
 }
 
-nd_status nd_simhash_sketch(uint64_t *out, nd_simhash *s, const uint64_t *fingerprint, size_t n,
-                            nd_error *err) {
+/* Votes of equal weight. */
+static uint64_t count_votes(const uint64_t *fp, size_t n, uint64_t key) {
+  bits_counter c;
+  bits_start(&c);
+  for (size_t i = 0; i < n; i += 16) {
+    uint64_t w[16] = {0};
+    size_t m = n - i < 16 ? n - i : 16;
+    for (size_t t = 0; t < m; t++) w[t] = nd_mix(fp[i + t] + key);
+    bits_sixteen(&c, w);
+  }
+  uint64_t positive;
+  bits_at_least(&positive, &c, n / 2 + 1);
+  return positive;
+}
+
+/* --- votes with weights ----------------------------------------------------------- */
+
+/* Adds the weights of the tokens that have each bit. */
+ND_INLINE void add_weights(uint64_t sum[64], const uint64_t *word, const uint64_t *weight,
+                           size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    for (int b = 0; b < 64; b++) sum[b] += weight[i] & -(word[i] >> b & 1);
+  }
+}
+
+static void add_weights_base(uint64_t sum[64], const uint64_t *word, const uint64_t *weight,
+                             size_t n) {
+  add_weights(sum, word, weight, n);
+}
+#if ND_X86
+ND_TARGET_AVX2 static void add_weights_avx2(uint64_t sum[64], const uint64_t *word,
+                                            const uint64_t *weight, size_t n) {
+  add_weights(sum, word, weight, n);
+}
+
+ND_TARGET_AVX512 static void add_weights_avx512(uint64_t sum[64], const uint64_t *word,
+                                                const uint64_t *weight, size_t n) {
+  __m512i s[8];
+  for (int b = 0; b < 8; b++) s[b] = _mm512_loadu_si512(sum + 8 * b);
+  for (size_t i = 0; i < n; i++) {
+    __m512i w = _mm512_set1_epi64((long long)weight[i]);
+    for (int b = 0; b < 8; b++)
+      s[b] = _mm512_mask_add_epi64(s[b], (__mmask8)(word[i] >> 8 * b), s[b], w);
+  }
+  for (int b = 0; b < 8; b++) _mm512_storeu_si512(sum + 8 * b, s[b]);
+}
+#endif
+
+static void add_weights_level(uint64_t sum[64], const uint64_t *word, const uint64_t *weight,
+                              size_t n, nd_cpu_level level) {
+#if ND_X86
+  if (level == ND_CPU_AVX512) {
+    add_weights_avx512(sum, word, weight, n);
+    return;
+  }
+  if (level == ND_CPU_AVX2) {
+    add_weights_avx2(sum, word, weight, n);
+    return;
+  }
+#endif
+  (void)level;
+  add_weights_base(sum, word, weight, n);
+}
+
+/* tf-idf of the different tokens in list and times, which count from 1. */
+static uint64_t weigh_votes(nd_simhash *s, size_t n, nd_cpu_level level) {
+  const nd_frequencies *f = s->frequencies;
+  uint64_t documents = atomic_load_explicit(&f->documents, memory_order_relaxed);
+  uint64_t sum[64] = {0}, total = 0, out = 0;
+  if (documents != s->idf_documents) {
+    memset(s->idf_df, 0xff, sizeof s->idf_df);
+    s->idf[UINT32_MAX % ND_IDF_SLOTS] = nd_idf(documents, UINT32_MAX);
+    s->idf_documents = documents;
+  }
+  for (size_t i = 1; i <= n; i += BLOCK) {
+    uint64_t word[BLOCK], weight[BLOCK];
+    size_t m = n + 1 - i < BLOCK ? n + 1 - i : BLOCK, at[BLOCK][2];
+    places_of(at, f, s->list + i, m);
+    for (size_t t = 0; t < m; t++) {
+      uint32_t df = smaller(f, at[t]);
+      size_t slot = df % ND_IDF_SLOTS;
+      if (s->idf_df[slot] != df) {
+        s->idf_df[slot] = df;
+        s->idf[slot] = nd_idf(documents, df);
+      }
+      weight[t] = (uint64_t)s->times[i + t] * s->idf[slot];
+      word[t] = nd_mix(s->list[i + t] + s->key);
+      total += weight[t];
+    }
+    add_weights_level(sum, word, weight, m, level);
+  }
+  for (int b = 0; b < 64; b++) out |= (uint64_t)(2 * sum[b] > total) << b;
+  return out;
+}
+
+nd_status nd_simhash_sketch_level(uint64_t *out, nd_simhash *s, const uint64_t *fingerprint,
+                                  size_t n, nd_cpu_level level, nd_error *err) {
   *out = 0;
   if (n == 0) return ND_OK;
-  const uint64_t *fp = fingerprint;
-  if (s->weights != ND_WEIGHTS_TF) {
-    ND_TRY(distinct(s, fingerprint, &n, err));
-    fp = s->list;
+  if (s->weights == ND_WEIGHTS_TF) {
+    *out = count_votes(fingerprint, n, s->key);
+    return ND_OK;
   }
-  uint64_t documents = 0;
-  if (s->weights == ND_WEIGHTS_TFIDF)
-    documents = atomic_load_explicit(&s->frequencies->documents, memory_order_relaxed);
-  int64_t sum[64] = {0};
-  for (size_t i = 0; i < n; i++) {
-    int64_t weight = 1;
-    if (s->weights == ND_WEIGHTS_TFIDF)
-      weight = (int64_t)s->times[i] * nd_idf(documents, nd_frequencies_get(s->frequencies, fp[i]));
-    uint64_t h = nd_mix(fp[i] + s->key);
-    for (int b = 0; b < 64; b++) sum[b] += h >> b & 1 ? weight : -weight;
+  if (s->weights == ND_WEIGHTS_ONE) {
+    ND_TRY(distinct(s, fingerprint, &n, false, err));
+    *out = count_votes(s->list + 1, n, s->key);
+    return ND_OK;
   }
-  for (int b = 0; b < 64; b++) *out |= (uint64_t)(sum[b] > 0) << b;
+  ND_TRY(distinct(s, fingerprint, &n, true, err));
+  *out = weigh_votes(s, n, level);
   return ND_OK;
+}
+
+nd_status nd_simhash_sketch(uint64_t *out, nd_simhash *s, const uint64_t *fingerprint, size_t n,
+                            nd_error *err) {
+  return nd_simhash_sketch_level(out, s, fingerprint, n, nd_cpu(), err);
 }

@@ -22,12 +22,12 @@
 typedef enum nd_weights { ND_WEIGHTS_ONE, ND_WEIGHTS_TF, ND_WEIGHTS_TFIDF } nd_weights;
 
 /* --- in how many documents a token occurs ---------------------------------- */
-/* A count-min sketch: two rows of 2^22 counters (32 MiB), whatever the number of
- * documents.  A token's df is the smaller of its two counters: never below the
- * true number, and above it only when other tokens hit both.  Threads may add at
- * the same time; sums do not depend on the order. */
+/* A count-min sketch of 2^23 counters (32 MiB), whatever the number of documents:
+ * every token has two counters in one cache line.  Its df is the smaller of them:
+ * never below the true number, and above it only when other tokens hit both.
+ * Threads may add at the same time; sums do not depend on the order. */
 typedef struct nd_frequencies {
-  _Atomic uint32_t *count; /* row 0, row 1 */
+  _Atomic uint32_t *count; /* line after line, sixteen each */
   _Atomic uint64_t documents;
 } nd_frequencies;
 
@@ -38,15 +38,20 @@ uint32_t nd_frequencies_get(const nd_frequencies *f, uint64_t fingerprint);
 uint32_t nd_idf(uint64_t documents, uint32_t df);
 
 /* --- the sketch ---------------------------------------------------------------- */
+enum { ND_IDF_SLOTS = 4096 };
+
 /* One per thread. */
 typedef struct nd_simhash {
   nd_weights weights;
   uint64_t key;
   const nd_frequencies *frequencies; /* TF-IDF; borrowed */
-  uint64_t *slot;                    /* scratch: a table of the different tokens … */
-  uint64_t *list;                    /* … and a list of them */
-  uint32_t *times;
+  uint32_t *slot;                    /* scratch: a table of the different tokens … */
+  uint64_t *list;                    /* … a list of them, from place 1 on … */
+  uint32_t *times;                   /* … and how often each occurs */
   size_t slot_cap, list_cap, times_cap;
+  /* nd_idf of frequencies met, for so many documents: one for each slot. */
+  uint64_t idf_documents;
+  uint32_t idf_df[ND_IDF_SLOTS], idf[ND_IDF_SLOTS];
 } nd_simhash;
 
 /* `frequencies` may be NULL unless the weights are TF-IDF. */
@@ -62,5 +67,9 @@ nd_status nd_simhash_count(nd_frequencies *f, nd_simhash *s, const uint64_t *fin
  * 0 of none.  n < 2^32. */
 nd_status nd_simhash_sketch(uint64_t *out, nd_simhash *s, const uint64_t *fingerprint, size_t n,
                             nd_error *err) ND_MUST_CHECK;
+
+/* For tests: with the code of one CPU level, which must be one that runs here. */
+nd_status nd_simhash_sketch_level(uint64_t *out, nd_simhash *s, const uint64_t *fingerprint,
+                                  size_t n, nd_cpu_level level, nd_error *err) ND_MUST_CHECK;
 
 #endif
