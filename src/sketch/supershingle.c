@@ -48,9 +48,9 @@ uint32_t nd_super_agree(const uint64_t *a, const uint64_t *b, uint32_t supers) {
 uint64_t nd_mega(const uint64_t *super, uint32_t supers, uint32_t index) {
   uint32_t i = 0, left = index;
   for (; left >= supers - 1 - i; i++) left -= supers - 1 - i;
-  if (super[i] == UINT64_MAX) return UINT64_MAX;
-  uint64_t h = nd_fold(super[i] ^ nd_mix(index + 1), 0xa0761d6478bd642fu);
-  return never_none(nd_mix(h + super[i + 1 + left]));
+  uint64_t a = super[i], b = super[i + 1 + left];
+  if (a == UINT64_MAX || b == UINT64_MAX) return UINT64_MAX;
+  return never_none(nd_mix(nd_fold(a ^ nd_mix(index + 1), 0xa0761d6478bd642fu) + b));
 }
 
 double nd_super_recall(double r, uint32_t values, uint32_t supers, uint32_t needed) {
