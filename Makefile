@@ -6,7 +6,7 @@ BUILD := build
 MAKEFLAGS += --no-print-directory
 export V PREFIX DESTDIR
 
-.PHONY: all help demo test test-core install bench fuzz man format lint clean wheel
+.PHONY: all help demo test test-core test-faults install bench fuzz man format lint clean wheel
 .DEFAULT_GOAL := all
 
 all: ## build the command and the library (build/neardup, build/libneardup.so)
@@ -23,6 +23,13 @@ test: ## every test: unit, sanitizers, command line, documents, layers
 test-core: ## the quick part: the release build only, no sanitizers
 	@tools/install-deps build
 	@tests/run --core
+
+test-faults: ## every allocation, system call and thread fails in turn (an hour or so)
+	@tools/install-deps build test
+	@tools/build $(BUILD)/asan --buildtype=debugoptimized -Db_lundef=false -Dman=disabled \
+	  -Db_sanitize=address,undefined
+	@NEARDUP_FAULTS=all $(BUILD)/asan/tests/unit/test_faults
+	@NEARDUP_FAULTS=all $(BUILD)/asan/tests/unit/test_pipeline
 
 install: all ## install below PREFIX (/usr/local); DESTDIR stages a package
 	@meson install -C $(BUILD) --no-rebuild --quiet

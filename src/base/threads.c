@@ -9,6 +9,23 @@
 
 #include "base/mem.h"
 
+static _Atomic uint64_t fail_at, asked;
+
+void nd_threads_fail_at(uint64_t nth) {
+  atomic_store(&asked, 0);
+  atomic_store(&fail_at, nth);
+}
+
+uint64_t nd_threads_count(void) {
+  return atomic_load(&asked);
+}
+
+static bool start(pthread_t *id, void *(*run)(void *), void *argument) {
+  uint64_t nth = atomic_load_explicit(&fail_at, memory_order_relaxed);
+  if (nth && atomic_fetch_add(&asked, 1) + 1 == nth) return false;
+  return pthread_create(id, NULL, run, argument) == 0;
+}
+
 typedef struct team {
   nd_job run;
   void *context;
@@ -64,7 +81,7 @@ nd_status nd_threads_run(unsigned threads, uint64_t jobs, nd_job run, void *cont
   for (unsigned i = 0; i < threads; i++) members[i] = (member){&t, i};
   for (; started < threads; started++) {
     /* Fewer threads than asked for only cost time, never the result. */
-    if (pthread_create(&ids[started], NULL, work, &members[started]) != 0) break;
+    if (!start(&ids[started], work, &members[started])) break;
   }
   work(&members[0]);
   for (unsigned i = 1; i < started; i++) pthread_join(ids[i], NULL);

@@ -65,7 +65,7 @@ static void make_shingles(doc *d) {
   }
 }
 
-static void overlap(uint64_t *common, uint64_t *joint, const doc *a, const doc *b) {
+static inline void overlap(uint64_t *common, uint64_t *joint, const doc *a, const doc *b) {
   size_t i = 0, j = 0;
   for (*common = 0; i < a->shingles && j < b->shingles;) {
     if (a->shingle[i] == b->shingle[j])
@@ -78,11 +78,11 @@ static void overlap(uint64_t *common, uint64_t *joint, const doc *a, const doc *
   *joint = a->shingles + b->shingles - *common;
 }
 
-static bool reaches(uint64_t common, uint64_t joint, const nd_options *o) {
+static inline bool reaches(uint64_t common, uint64_t joint, const nd_options *o) {
   return joint && common * o->threshold.den >= o->threshold.num * joint;
 }
 
-static bool same_tokens(const doc *a, const doc *b) {
+static inline bool same_tokens(const doc *a, const doc *b) {
   return a->tokens == b->tokens && a->tokens &&
          memcmp(a->token, b->token, a->tokens * sizeof *a->token) == 0;
 }
@@ -171,7 +171,7 @@ static void make_varied_corpus(size_t n, bool varied) {
   assert_int_equal(gzclose(f), Z_OK);
 }
 
-static void make_corpus(size_t n) {
+static inline void make_corpus(size_t n) {
   make_varied_corpus(n, false);
 }
 

@@ -1,0 +1,367 @@
+/* Every operation with every kind of failure, at every call in turn.
+ *
+ * An operation is a row: it runs a job of the public API on a small corpus and
+ * leaves what came out in a buffer.  A fault is a row: it makes one call of
+ * memory, files or threads fail, or all of them short.  Expected each time: the
+ * right status and a message, or the right bytes; no descriptor left open; and a
+ * rerun without faults that gives the right bytes.  (Leaks are the address
+ * sanitizer's to find.)
+ *
+ * NEARDUP_FAULTS=all tries every call; otherwise as many as a few seconds allow,
+ * chosen at random. */
+#include <dirent.h>
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/io.h"
+#include "base/threads.h"
+#include "naive_corpus.h"
+#include "pipeline/workdir.h"
+
+enum { DOCUMENTS = 40 };
+static const double SECONDS = 4; /* of all operations together */
+
+static char dir[] = "/tmp/nd_test_faults_XXXXXX";
+static char out_path[80];
+static const char *inputs[2] = {corpus_path, second_path};
+static nd_summary summary;
+
+/* --- operations ------------------------------------------------------------------- */
+
+typedef struct operation {
+  const char *name;
+  nd_status (*run)(nd_buf *out, const struct operation *self);
+  const char *options[8]; /* name, value, … */
+  bool resumed;           /* an interrupted run comes first */
+} operation;
+
+static nd_status collect(void *context, const char *bytes, size_t n, nd_error *e) {
+  return nd_buf_append(context, bytes, n, e);
+}
+
+static nd_options options_of(const operation *op) {
+  nd_options o;
+  nd_options_init(&o);
+  o.threads = 2;
+  o.memory = 64 << 20;
+  for (size_t i = 0; op->options[i]; i += 2)
+    ok(nd_options_set(&o, op->options[i], op->options[i + 1], &err));
+  return o;
+}
+
+/* All files below a folder but those with times in them, by name. */
+static void gather(nd_buf *out, const char *folder) {
+  struct dirent **names;
+  int n = scandir(folder, &names, NULL, alphasort);
+  for (int i = 0; i < n; i++) {
+    char path[600];
+    struct stat st;
+    const char *name = names[i]->d_name;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    bool plain =
+        name[0] != '.' && strcmp(name, "summary.json") != 0 && strcmp(name, "report.html") != 0;
+    if (plain && stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
+      gather(out, path);
+    } else if (plain) {
+      FILE *f = fopen(path, "rb");
+      char part[4096];
+      ok(nd_buf_append(out, name, strlen(name), &err));
+      for (size_t got; f && (got = fread(part, 1, sizeof part, f)) > 0;)
+        ok(nd_buf_append(out, part, got, &err));
+      if (f) fclose(f);
+    }
+    free(names[i]);
+  }
+  if (n >= 0) free(names);
+}
+
+static nd_status run_dedup(nd_buf *out, const operation *self) {
+  (void)out; /* gathered afterwards, when nothing fails any more */
+  nd_options o = options_of(self);
+  return nd_dedup(&summary, inputs, 2, out_path, &o, NULL, &err);
+}
+
+static nd_status run_pairs(nd_buf *out, const operation *self) {
+  nd_options o = options_of(self);
+  nd_sink sink = {out, collect};
+  return nd_pairs(&summary, inputs, 2, &sink, &o, NULL, &err);
+}
+
+static nd_status run_inspect(nd_buf *out, const operation *self) {
+  nd_options o = options_of(self);
+  nd_sink sink = {out, collect};
+  return nd_inspect(&summary, inputs, 2, 1, &sink, &o, NULL, &err);
+}
+
+static const operation operations[] = {
+    {"dedup", run_dedup, {NULL}, false},
+    {"dedup, resumed", run_dedup, {NULL}, true},
+    {"dedup by join", run_dedup, {"method", "join", "keep", "longest"}, false},
+    {"dedup by components", run_dedup, {"cluster", "components"}, false},
+    {"dedup of a sample", run_dedup, {"sample", "sct:9", "sample", "mod:2"}, false},
+    {"pairs, all of them", run_pairs, {"verify", "none"}, false},
+    {"pairs, the best", run_pairs, {"method", "exact", "top", "2"}, false},
+    {"pairs by edit distance",
+     run_pairs,
+     {"method", "join", "similarity", "edit", "threshold", "3"},
+     false},
+    {"inspect", run_inspect, {NULL}, false},
+};
+
+/* --- faults -------------------------------------------------------------------------- */
+
+static void no_faults(void) {
+  nd_mem_fail_at(0);
+  nd_io_fail_at(0, 0);
+  nd_io_short(0);
+  nd_threads_fail_at(0);
+}
+
+static void memory(uint64_t nth) {
+  nd_mem_fail_at(nth);
+}
+static void full_disk(uint64_t nth) {
+  nd_io_fail_at(nth, ENOSPC);
+}
+static void bad_disk(uint64_t nth) {
+  nd_io_fail_at(nth, EIO);
+}
+static void no_descriptors(uint64_t nth) {
+  nd_io_fail_at(nth, EMFILE);
+}
+static void read_only(uint64_t nth) {
+  nd_io_fail_at(nth, EROFS);
+}
+static void interrupted(uint64_t nth) {
+  nd_io_fail_at(nth, EINTR);
+}
+static void no_thread(uint64_t nth) {
+  nd_threads_fail_at(nth);
+}
+static void short_calls(uint64_t nth) {
+  nd_io_fail_at(UINT64_MAX, 0);
+  nd_io_short(nth % 7 + 1);
+}
+
+typedef struct fault {
+  const char *name;
+  void (*at)(uint64_t nth);
+  uint64_t (*count)(void);
+  nd_status status; /* a failure's */
+  bool harmless;    /* nothing may come of it */
+} fault;
+
+static const fault faults[] = {
+    {"no memory", memory, nd_mem_count, ND_ERR_MEMORY, false},
+    {"full disk", full_disk, nd_io_count, ND_ERR_IO, false},
+    {"bad disk", bad_disk, nd_io_count, ND_ERR_IO, false},
+    {"no descriptor", no_descriptors, nd_io_count, ND_ERR_IO, false},
+    {"read-only", read_only, nd_io_count, ND_ERR_IO, false},
+    {"interrupted", interrupted, nd_io_count, ND_ERR_IO, false},
+    {"no thread", no_thread, nd_threads_count, ND_OK, true},
+    {"short calls", short_calls, nd_io_count, ND_OK, true},
+};
+enum { FAULTS = sizeof faults / sizeof *faults };
+
+/* --- one failure -------------------------------------------------------------------- */
+
+static void remove_out(void) {
+  ok(nd_remove_tree(out_path, &err));
+}
+
+static int stop_soon(void *context) {
+  return ++*(int *)context > 4;
+}
+
+/* A run that was interrupted, for the operation to go on with. */
+static void interrupt_first(const operation *op) {
+  int asked = 0;
+  nd_hooks hooks = {&asked, NULL, stop_soon};
+  nd_options o = options_of(op);
+  assert_int_equal(nd_dedup(&summary, inputs, 2, out_path, &o, &hooks, &err), ND_ERR_CANCELLED);
+}
+
+static nd_status run(nd_buf *out, const operation *op) {
+  out->n = 0;
+  err = (nd_error){0};
+  return op->run(out, op);
+}
+
+static size_t open_files(void) {
+  size_t n = 0;
+  DIR *d = opendir("/proc/self/fd");
+  if (!d) return 0;
+  while (readdir(d)) n++;
+  closedir(d);
+  return n;
+}
+
+/* Temporary folders that a failed clean-up left behind. */
+static void tidy(void) {
+  DIR *d = opendir(dir);
+  for (struct dirent *e; (e = readdir(d));) {
+    char left[400];
+    if (strncmp(e->d_name, "neardup-", 8) != 0) continue;
+    snprintf(left, sizeof left, "%s/%s", dir, e->d_name);
+    ok(nd_remove_tree(left, &err));
+  }
+  closedir(d);
+}
+
+/* What came out, when it has to be right. */
+static void check_result(nd_buf *got, const nd_buf *want, const operation *op, const char *when) {
+  if (op->run == run_dedup) gather(got, out_path);
+  if (got->n != want->n || memcmp(got->p, want->p, got->n) != 0)
+    fail_msg("%s: other bytes %s", op->name, when);
+}
+
+static void fail_once(nd_buf *got, const operation *op, const nd_buf *want, const fault *f,
+                      uint64_t nth) {
+  if (op->run == run_dedup) remove_out();
+  if (op->resumed) interrupt_first(op);
+  size_t files = open_files();
+  f->at(nth);
+  nd_status status = run(got, op);
+  uint64_t count = f->count();
+  no_faults();
+  if (open_files() != files)
+    fail_msg("%s, %s at %lu: a descriptor is open", op->name, f->name, nth);
+  if (status != ND_OK) {
+    if (f->harmless || status != f->status || !err.message[0])
+      fail_msg("%s, %s at %lu: %s: %s", op->name, f->name, nth, nd_status_name(status),
+               err.message);
+    assert_true(count >= nth);
+  } else if (summary.rejected == reject_n && summary.documents == doc_n + reject_n) {
+    check_result(got, want, op, "after a failure without consequence");
+  } else { /* an input that could not be read is rejected, and said to be */
+    assert_int_equal(f->status, ND_ERR_IO);
+    assert_true(summary.rejected > reject_n || summary.documents < doc_n + reject_n);
+    if (op->run == run_dedup) remove_out();
+  }
+  status = run(got, op);
+  if (status != ND_OK)
+    fail_msg("%s again after %s at %lu: %s", op->name, f->name, nth, err.message);
+  check_result(got, want, op, "in the rerun");
+  tidy();
+}
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* Tries calls in random order until `end`. */
+static uint64_t try_fault(nd_buf *got, const operation *op, const nd_buf *want, const fault *f,
+                          double end) {
+  if (op->run == run_dedup) remove_out();
+  if (op->resumed) interrupt_first(op);
+  f->at(UINT64_MAX);
+  ok(run(got, op));
+  uint64_t n = f->at == short_calls ? 7 : f->count(), tried = 0;
+  no_faults();
+  uint64_t *order = malloc((n + 1) * sizeof *order);
+  for (uint64_t i = 0; i < n; i++) {
+    uint64_t j = nd_rng_below(&rng, i + 1);
+    order[i] = order[j];
+    order[j] = i + 1;
+  }
+  for (; tried < n && (tried == 0 || now() < end); tried++)
+    fail_once(got, op, want, f, order[tried]);
+  free(order);
+  return tried;
+}
+
+static void try_operation(const operation *op, double seconds) {
+  nd_buf want = {0}, got = {0};
+  uint64_t tried = 0;
+  ok(nd_buf_reserve(&want, 1 << 20, &err)); /* the sink itself does not fail */
+  ok(nd_buf_reserve(&got, 1 << 20, &err));
+  if (op->run == run_dedup) remove_out();
+  ok(run(&want, op));
+  if (op->run == run_dedup) gather(&want, out_path);
+  assert_true(want.n > 0);
+  for (int i = 0; i < FAULTS; i++) {
+    double end = now() + seconds / FAULTS;
+    tried += try_fault(&got, op, &want, &faults[i], end);
+  }
+  print_message("%-28s %lu failures\n", op->name, tried);
+  nd_buf_clear(&want);
+  nd_buf_clear(&got);
+}
+
+/* --- tests --------------------------------------------------------------------------- */
+
+static double share(size_t parts) {
+  return getenv("NEARDUP_FAULTS") ? 1e9 : SECONDS / 2 / (double)parts;
+}
+
+static void operations_fail_cleanly(void **state) {
+  (void)state;
+  make_varied_corpus(DOCUMENTS, true);
+  size_t n = sizeof operations / sizeof *operations;
+  for (size_t i = 0; i < n; i++) try_operation(&operations[i], share(n));
+}
+
+/* The words of --method in the table of options, so that a new one is here too. */
+static void methods_fail_cleanly(void **state) {
+  (void)state;
+  make_varied_corpus(DOCUMENTS, true);
+  const nd_option_info *info = nd_option_table();
+  while (strcmp(info->name, "method") != 0) info++;
+  char words[400];
+  size_t methods = 1;
+  snprintf(words, sizeof words, "%s", info->values);
+  for (const char *p = words; *p; p++) methods += *p == ' ';
+  char *rest = NULL;
+  for (char *word = strtok_r(words, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
+    char name[40];
+    snprintf(name, sizeof name, "pairs by %s", word);
+    operation op = {name, run_pairs, {"method", word}, false};
+    try_operation(&op, share(methods));
+  }
+}
+
+static int setup(void **state) {
+  (void)state;
+  const char *seed = getenv("NEARDUP_SEED");
+  rng.state = seed ? strtoull(seed, NULL, 10) : (uint64_t)time(NULL) * 1000 + (uint64_t)getpid();
+  print_message("seed %llu (NEARDUP_SEED repeats it)\n", (unsigned long long)rng.state);
+  if (!mkdtemp(dir)) return -1;
+  snprintf(corpus_path, sizeof corpus_path, "%s/corpus.jsonl", dir);
+  snprintf(second_path, sizeof second_path, "%s/second.jsonl", dir);
+  snprintf(out_path, sizeof out_path, "%s/out", dir);
+  setenv("TMPDIR", dir, 1); /* where pairs puts its temporary files */
+  return 0;
+}
+
+static int clear_faults(void **state) {
+  (void)state;
+  no_faults();
+  return 0;
+}
+
+static int teardown(void **state) {
+  (void)state;
+  remove_out();
+  unlink(corpus_path);
+  unlink(second_path);
+  nd_buf_clear(&text_of[0]);
+  nd_buf_clear(&text_of[1]);
+  return rmdir(dir); /* fails when something was left behind */
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_teardown(operations_fail_cleanly, clear_faults),
+      cmocka_unit_test_teardown(methods_fail_cleanly, clear_faults),
+  };
+  return cmocka_run_group_tests(tests, setup, teardown);
+}
