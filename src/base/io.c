@@ -242,6 +242,21 @@ static nd_status make_dir(const char *path, nd_error *err) {
   return nd_io_fail(err, "make the directory", path, error_number);
 }
 
+nd_status nd_io_open_unnamed(int *fd, const char *dir, nd_error *err) {
+  size_t room = strlen(dir) + 64;
+  char *path = nd_malloc(room);
+  if (!path) return nd_fail_memory(err, room);
+  /* A file of this name can only be left from a process that was killed
+   * between the next two calls; its number is ours now.  No other file of this process is
+   * held where this one is. */
+  snprintf(path, room, "%s/sort-%ld-%p", dir, (long)getpid(), (void *)fd);
+  nd_status status = nd_io_unlink(path, err);
+  if (status == ND_OK) status = nd_io_open(fd, path, O_RDWR | O_CREAT | O_EXCL, 0600, err);
+  if (status == ND_OK) status = nd_io_unlink(path, err);
+  nd_free(path);
+  return status;
+}
+
 nd_status nd_io_mkdirs(const char *path, nd_error *err) {
   /* The common case first; it also spares parents that may not be searched. */
   struct stat st;

@@ -49,6 +49,9 @@ nd_status nd_io_fsync_dir(const char *path, nd_error *err) ND_MUST_CHECK;
 nd_status nd_io_rename(const char *from, const char *to, nd_error *err) ND_MUST_CHECK;
 /* A file that is already gone is no failure. */
 nd_status nd_io_unlink(const char *path, nd_error *err) ND_MUST_CHECK;
+/* A new file in a directory, for reading and writing, that has no name any more: it is gone
+ * once it is closed. */
+nd_status nd_io_open_unnamed(int *fd, const char *dir, nd_error *err) ND_MUST_CHECK;
 /* Makes a directory and its parents; one that exists is no failure. */
 nd_status nd_io_mkdirs(const char *path, nd_error *err) ND_MUST_CHECK;
 

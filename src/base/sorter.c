@@ -81,20 +81,6 @@ static uint64_t united(const nd_sorter *s, uint64_t x, uint64_t y) {
   return x < y ? x : y;
 }
 
-static nd_status open_spill(nd_sorter *s, nd_error *err) {
-  size_t room = strlen(s->dir) + 64;
-  char *path = nd_malloc(room);
-  if (!path) return nd_fail_memory(err, room);
-  /* A file of this name can only be left from a process that was killed
-   * between the next two calls; its number is ours now. */
-  snprintf(path, room, "%s/sort-%ld-%p", s->dir, (long)getpid(), (void *)s);
-  nd_status status = nd_io_unlink(path, err);
-  if (status == ND_OK) status = nd_io_open(&s->fd, path, O_RDWR | O_CREAT | O_EXCL, 0600, err);
-  if (status == ND_OK) status = nd_io_unlink(path, err);
-  nd_free(path);
-  return status;
-}
-
 static void swap_words(nd_item *items, size_t n) {
   for (size_t i = 0; i < n; i++) items[i] = (nd_item){items[i].value, items[i].key};
 }
@@ -129,7 +115,7 @@ static nd_status spill(nd_sorter *s, nd_error *err) {
   ND_TRY(sort_buffer(s, err));
   /* A run that lost many repeats stays in memory for another filling. */
   if (s->unique && s->n < s->most / 2) return ND_OK;
-  if (s->fd < 0) ND_TRY(open_spill(s, err));
+  if (s->fd < 0) ND_TRY(nd_io_open_unnamed(&s->fd, s->dir, err));
   ND_TRY(nd_array_grow(&s->runs, &s->run_cap, s->run_count + 1, sizeof *s->runs, err));
   ND_TRY(nd_io_pwrite_full(s->fd, s->items, s->n * sizeof *s->items, s->written * sizeof *s->items,
                            "a temporary file for sorting", err));

@@ -1,8 +1,10 @@
 /* Sort and merge, out of core; see exact.h.
  *
- *   1  (fingerprint, document) of every document's distinct shingles → sort
- *   2  a run of equal fingerprints → every pair of its documents, counting 1
- *      → sort, adding up equal pairs
+ *   1  (fingerprint, document) of every document's distinct shingles, dealt out to parts
+ *      of the fingerprints (scatter.h)
+ *   2  a part → runs of equal fingerprints → the documents of each; all pairs of them
+ *      are counted as far as memory goes (common_count.h), and only when it does not
+ *      go to the end, (pair, count) are sorted and added up
  *   3  common / (size_a + size_b - common), compared with the threshold
  *
  * A fingerprint that two shingles happen to share can only add to a count, so
@@ -12,23 +14,55 @@
 
 #include <xxhash.h>
 
+#include "base/hash.h"
 #include "base/threads.h"
+#include "candidate/common_count.h"
+#include "candidate/scatter.h"
 #include "text/words.h"
 #include "verify/similarity.h"
 
-enum { JOB_DOCUMENTS = 1 << 10, ROOM = 1 << 12 };
+enum {
+  JOB_DOCUMENTS = 1 << 8,
+  ROOM = 1 << 12,
+  PART_ITEMS = 1 << 16, /* about as many in a part, so that it is sorted in the cache */
+  LEAST_BITS = 4,
+  MOST_BITS = 10,
+  SMALL_DOCUMENT = 1 << 13
+};
 static const uint64_t high_mask = ~(uint64_t)UINT32_MAX;
 
 typedef struct merger {
   nd_found *found;
   const nd_text_source *source;
-  nd_sorter *shingles;              /* fingerprint → rest of it | document */
-  nd_sorter *counts;                /* a << 32 | b → common */
+  nd_scatter *shingles;             /* mixed fingerprint → rest of it | document */
+  nd_common *common;                /* counts of a round */
+  nd_sorter *counts;                /* a << 32 | b → common, when one round is not enough */
   uint32_t *size;                   /* per document and ratio: distinct shingles */
   uint8_t *level;                   /* per document: the number of its ratio; NULL: there is one */
   uint64_t modulus[ND_PLAN_GROUPS]; /* the ratios of a plan, rising */
   unsigned levels;
+  uint64_t fit; /* items of a part that are in memory at once */
+  struct part_state *part;
+  unsigned bits;             /* 2^bits parts */
+  struct expander *expander; /* per thread */
 } merger;
+
+/* How far a part has been expanded. */
+typedef struct part_state {
+  uint32_t slice;
+  uint64_t done; /* items of the slice */
+  bool finished;
+} part_state;
+
+/* What one thread needs for steps 2 and 3. */
+typedef struct expander {
+  nd_gathered items;
+  uint64_t *value, *spare;
+  uint32_t *document;
+  size_t value_cap, spare_cap, document_cap;
+  uint64_t counted; /* pairs */
+  nd_item out[ROOM];
+} expander;
 
 /* What one thread needs for step 1. */
 typedef struct printer {
@@ -85,6 +119,23 @@ static nd_status sample_prints(merger *m, printer *p, uint32_t document, nd_str 
   return ND_OK;
 }
 
+/* Sorts items by keys that are spread evenly. */
+static void sort_items(nd_item *items, nd_item *spare, size_t n) {
+  if (n > SMALL_DOCUMENT) {
+    nd_radix_items(items, spare, n);
+    return;
+  }
+  uint32_t start[257] = {0};
+  for (size_t i = 0; i < n; i++) start[(items[i].key >> 56) + 1]++;
+  for (size_t k = 0; k < 256; k++) start[k + 1] += start[k];
+  for (size_t i = 0; i < n; i++) spare[start[items[i].key >> 56]++] = items[i];
+  for (size_t i = 0; i < n; i++) {
+    size_t j = i;
+    for (; j && items[j - 1].key > spare[i].key; j--) items[j] = items[j - 1];
+    items[j] = spare[i];
+  }
+}
+
 static nd_status print_document(merger *m, printer *p, uint32_t document, nd_error *err) {
   const nd_settings *s = m->source->settings;
   ND_TRY(nd_texts_get(&p->text, p->texts, document, err));
@@ -97,8 +148,8 @@ static nd_status print_document(merger *m, printer *p, uint32_t document, nd_err
   ND_TRY(nd_array_grow(&p->items, &p->item_cap, n, sizeof *p->items, err));
   ND_TRY(nd_array_grow(&p->spare, &p->spare_cap, n, sizeof *p->spare, err));
   for (size_t i = 0; i < n; i++)
-    p->items[i] = (nd_item){p->prints.low[i], (p->prints.high[i] & high_mask) | document};
-  nd_radix_items(p->items, p->spare, n);
+    p->items[i] = (nd_item){nd_mix(p->prints.low[i]), (p->prints.high[i] & high_mask) | document};
+  sort_items(p->items, p->spare, n);
   for (size_t i = 0; i < n; i++) {
     bool seen = false; /* equal low halves are next to one another */
     for (size_t j = kept; j && p->items[j - 1].key == p->items[i].key && !seen; j--)
@@ -106,7 +157,7 @@ static nd_status print_document(merger *m, printer *p, uint32_t document, nd_err
     if (!seen) p->items[kept++] = p->items[i];
   }
   if (!m->level) m->size[document] = (uint32_t)kept;
-  return nd_sorter_add(m->shingles, p->items, kept, err);
+  return nd_scatter_add(m->shingles, p->items, kept, err);
 }
 
 static nd_status print_job(void *context, unsigned member, uint64_t job, nd_error *err) {
@@ -123,49 +174,65 @@ static nd_status print_job(void *context, unsigned member, uint64_t job, nd_erro
   return status;
 }
 
-/* The documents of one shingle, and pairs on their way out. */
-typedef struct run_of {
-  uint32_t *document;
-  size_t n, cap;
-  nd_item out[ROOM];
-  size_t out_n;
-} run_of;
-
-static nd_status give_run(merger *m, run_of *r, nd_error *err) {
-  const bool other = nd_source_has_other(m->source);
-  const uint32_t split = m->source->split;
-  for (size_t i = 0; i < r->n; i++) {
-    for (size_t j = i + 1; j < r->n; j++) {
-      if (other && (r->document[i] >= split || r->document[j] < split)) continue;
-      r->out[r->out_n++] = (nd_item){(uint64_t)r->document[i] << 32 | r->document[j], 1};
-      if (r->out_n < ROOM) continue;
-      r->out_n = 0;
-      ND_TRY(nd_sorter_add(m->counts, r->out, ROOM, err));
-    }
-    if ((i & 1023) == 1023) ND_TRY(nd_hooks_check(m->source->hooks, err));
+/* The documents of one key's items: sorted, and apart where the rest of the fingerprint
+ * differs.  *full: there was no room for them. */
+static nd_status give_run(bool *full, merger *m, unsigned member, const nd_item *items, size_t n,
+                          nd_error *err) {
+  expander *x = &m->expander[member];
+  ND_TRY(nd_array_grow(&x->value, &x->value_cap, n, sizeof *x->value, err));
+  ND_TRY(nd_array_grow(&x->document, &x->document_cap, n, sizeof *x->document, err));
+  bool rises = true;
+  for (size_t i = 0; i < n; i++) {
+    x->value[i] = items[i].value;
+    rises &= i == 0 || items[i - 1].value < items[i].value;
   }
-  r->n = 0;
+  if (!rises) {
+    ND_TRY(nd_array_grow(&x->spare, &x->spare_cap, n, sizeof *x->spare, err));
+    nd_radix_u64(x->value, x->spare, n);
+  }
+  for (size_t i = 0; i < n; i++) x->document[i] = (uint32_t)x->value[i];
+  *full = false;
+  for (size_t i = 0, end; i < n && !*full; i = end) {
+    for (end = i + 1; end < n && (x->value[end] & high_mask) == (x->value[i] & high_mask);) end++;
+    ND_TRY(nd_common_add(full, m->common, member, x->document + i, end - i, err));
+    /* Runs with one key are few and short; that part of one is counted twice would be wrong. */
+    if (*full && i > 0) return nd_fail(err, ND_ERR_LIMIT, "no room for a run of fingerprints");
+  }
   return ND_OK;
 }
 
-static nd_status expand_runs(merger *m, run_of *r, nd_item *items, nd_error *err) {
-  uint64_t key = 0, high = 0;
-  for (;;) {
-    size_t n;
-    ND_TRY(nd_sorter_next(&n, items, ROOM, m->shingles, err));
-    if (n == 0) break;
-    for (size_t i = 0; i < n; i++) {
-      if (items[i].key != key || (items[i].value & high_mask) != high) {
-        ND_TRY(give_run(m, r, err));
-        key = items[i].key;
-        high = items[i].value & high_mask;
-      }
-      ND_TRY(nd_array_grow(&r->document, &r->cap, r->n + 1, sizeof *r->document, err));
-      r->document[r->n++] = (uint32_t)items[i].value;
-    }
+/* The rest of a slice; stops where memory is full. */
+static nd_status expand_slice(bool *full, merger *m, unsigned member, part_state *p,
+                              nd_error *err) {
+  const nd_item *items = m->expander[member].items.items;
+  const size_t n = m->expander[member].items.n;
+  for (size_t i = (size_t)p->done, end; i < n; i = end) {
+    for (end = i + 1; end < n && items[end].key == items[i].key;) end++;
+    if (end - i > 1) ND_TRY(give_run(full, m, member, items + i, end - i, err));
+    if (*full) return ND_OK;
+    p->done = end;
   }
-  ND_TRY(give_run(m, r, err));
-  return nd_sorter_add(m->counts, r->out, r->out_n, err);
+  return ND_OK;
+}
+
+static nd_status expand_part(void *context, unsigned member, uint64_t job, nd_error *err) {
+  merger *m = context;
+  part_state *p = &m->part[job];
+  if (p->finished) return ND_OK;
+  ND_TRY(nd_hooks_check(m->source->hooks, err));
+  const uint64_t count = nd_scatter_count(m->shingles, (uint32_t)job);
+  unsigned slice_bits = 0;
+  while (count >> slice_bits > m->fit && slice_bits < 20) slice_bits++;
+  bool full = false;
+  for (; p->slice >> slice_bits == 0; p->slice++, p->done = 0) {
+    ND_TRY(nd_scatter_take(&m->expander[member].items, m->shingles, (uint32_t)job, p->slice,
+                           slice_bits, err));
+    ND_TRY(expand_slice(&full, m, member, p, err));
+    if (full) return ND_OK;
+  }
+  p->finished = true;
+  nd_scatter_drop(m->shingles, (uint32_t)job);
+  return ND_OK;
 }
 
 /* By the coarser ratio of the two, when they differ. */
@@ -176,56 +243,143 @@ static nd_overlap overlap_of(const merger *m, uint32_t a, uint32_t b, uint32_t c
   return (nd_overlap){common, left + right - common, left};
 }
 
-/* Step 3: counts → similarities → pairs. */
-static nd_status judge(merger *m, nd_item *items, nd_error *err) {
+/* Step 3: a count → a similarity → a pair, if it counts. */
+static bool judge(nd_item *out, const merger *m, uint32_t a, uint32_t b, uint32_t common) {
   const nd_settings *s = m->source->settings;
-  nd_found *f = m->found;
+  const nd_found *f = m->found;
+  nd_overlap o = overlap_of(m, a, b, common);
+  if (!s->every_pair && !nd_similarity_reaches(s->similarity, o, s->threshold)) return false;
+  if (f->direct) {
+    *out = (nd_item){(uint64_t)a << 32 | b, nd_similarity_pack(s->similarity, o)};
+  } else {
+    uint64_t p = nd_order_position(&f->order, a), q = nd_order_position(&f->order, b);
+    *out = (nd_item){p < q ? p << 32 | q : q << 32 | p, ND_PAIR_FULL};
+  }
+  return true;
+}
+
+/* The only round: its counts are final. */
+static nd_status take_counts(void *context, unsigned member, const nd_common_pair *pair, size_t n,
+                             nd_error *err) {
+  merger *m = context;
+  expander *x = &m->expander[member];
+  ND_TRY(nd_hooks_check(m->source->hooks, err));
+  size_t kept = 0;
+  for (size_t i = 0; i < n; i++) {
+    kept += judge(&x->out[kept], m, pair[i].a, pair[i].b, pair[i].common);
+    if (kept < ROOM) continue;
+    ND_TRY(nd_sorter_add(m->found->pairs, x->out, kept, err));
+    kept = 0;
+  }
+  x->counted += n;
+  return nd_sorter_add(m->found->pairs, x->out, kept, err);
+}
+
+/* One of several rounds: its counts are to be added to those of the others. */
+static nd_status put_counts(void *context, unsigned member, const nd_common_pair *pair, size_t n,
+                            nd_error *err) {
+  merger *m = context;
+  nd_item *out = m->expander[member].out;
+  ND_TRY(nd_hooks_check(m->source->hooks, err));
+  for (size_t done = 0; done < n;) {
+    size_t part = n - done < ROOM ? n - done : ROOM;
+    for (size_t i = 0; i < part; i++, done++)
+      out[i] = (nd_item){(uint64_t)pair[done].a << 32 | pair[done].b, pair[done].common};
+    ND_TRY(nd_sorter_add(m->counts, out, part, err));
+  }
+  return ND_OK;
+}
+
+static nd_status judge_sums(merger *m, nd_error *err) {
+  expander *x = &m->expander[0];
+  nd_item *items = x->out;
+  ND_TRY(nd_sorter_finish(m->counts, err));
   for (;;) {
     size_t n, kept = 0;
     ND_TRY(nd_sorter_next(&n, items, ROOM, m->counts, err));
     if (n == 0) return ND_OK;
-    for (size_t i = 0; i < n; i++) {
-      uint32_t a = (uint32_t)(items[i].key >> 32), b = (uint32_t)items[i].key;
-      uint32_t common = (uint32_t)items[i].value;
-      nd_overlap o = overlap_of(m, a, b, common);
-      bool reached = s->every_pair || nd_similarity_reaches(s->similarity, o, s->threshold);
-      f->counted++;
-      if (reached && f->direct) {
-        items[kept++] = (nd_item){items[i].key, nd_similarity_pack(s->similarity, o)};
-      } else if (reached) {
-        uint64_t p = nd_order_position(&f->order, a), q = nd_order_position(&f->order, b);
-        items[kept++] = (nd_item){p < q ? p << 32 | q : q << 32 | p, ND_PAIR_FULL};
-      }
-    }
-    ND_TRY(nd_sorter_add(f->pairs, items, kept, err));
+    x->counted += n;
+    for (size_t i = 0; i < n; i++)
+      kept += judge(&items[kept], m, (uint32_t)(items[i].key >> 32), (uint32_t)items[i].key,
+                    (uint32_t)items[i].value);
+    ND_TRY(nd_sorter_add(m->found->pairs, items, kept, err));
   }
+}
+
+static bool all_finished(const merger *m) {
+  for (uint64_t i = 0; i < UINT64_C(1) << m->bits; i++)
+    if (!m->part[i].finished) return false;
+  return true;
+}
+
+/* Steps 2 and 3. */
+static nd_status expand(merger *m, uint64_t memory, const char *tmp, nd_error *err) {
+  const unsigned threads = m->source->settings->threads;
+  nd_common_options o = {.documents = (uint32_t)m->source->store->documents,
+                         .split = nd_source_has_other(m->source) ? m->source->split : 0,
+                         .threads = threads,
+                         .memory = memory / 4};
+  ND_TRY(nd_common_new(&m->common, &o, err));
+  for (bool last = false; !last;) {
+    ND_TRY(nd_threads_run(threads, UINT64_C(1) << m->bits, expand_part, m, err));
+    last = all_finished(m);
+    if (!last && !m->counts) {
+      ND_TRY(nd_sorter_new(&m->counts, memory / 4, tmp, true, err));
+      nd_sorter_sum(m->counts);
+    }
+    ND_TRY(nd_common_round(m->common, m->counts ? put_counts : take_counts, m, err));
+  }
+  return m->counts ? judge_sums(m, err) : ND_OK;
+}
+
+/* The number of shingles, repeated ones included. */
+static nd_status count_shingles(uint64_t *out, const nd_store *s, nd_error *err) {
+  *out = 0;
+  nd_status status = ND_OK;
+  for (size_t i = 0; i < s->block_n && status == ND_OK; i++) {
+    uint32_t docs = s->blocks[i].head.docs, *shingles = nd_malloc(docs * sizeof *shingles);
+    if (!shingles) return nd_fail_memory(err, docs * sizeof *shingles);
+    status = nd_store_column(s, i, ND_COL_SHINGLES, sizeof *shingles, shingles, err);
+    for (uint32_t k = 0; status == ND_OK && k < docs; k++) *out += shingles[k];
+    nd_free(shingles);
+  }
+  return status;
 }
 
 static nd_status merge(merger *m, uint64_t memory, const char *tmp, nd_error *err) {
   const nd_settings *s = m->source->settings;
-  uint64_t n = m->source->store->documents;
-  nd_item *items = nd_malloc(ROOM * sizeof *items);
-  run_of *run = nd_calloc(1, sizeof *run);
-  nd_status status = items && run ? ND_OK : nd_fail_memory(err, sizeof *run);
-  if (status == ND_OK) status = nd_sorter_new(&m->shingles, memory / 2, tmp, false, err);
-  if (status == ND_OK) {
-    nd_sorter_by_value(m->shingles);
-    status = nd_threads_run(s->threads, (n + JOB_DOCUMENTS - 1) / JOB_DOCUMENTS, print_job, m, err);
+  const uint64_t n = m->source->store->documents;
+  uint64_t items;
+  ND_TRY(count_shingles(&items, m->source->store, err));
+  m->fit = memory / 8 / s->threads / (2 * sizeof(nd_item));
+  if (m->fit < ROOM) m->fit = ROOM;
+  const uint64_t wanted = m->fit < PART_ITEMS ? m->fit : PART_ITEMS;
+  for (m->bits = LEAST_BITS; m->bits < MOST_BITS && items >> m->bits > wanted;) m->bits++;
+  m->part = nd_calloc((size_t)1 << m->bits, sizeof *m->part);
+  m->expander = nd_calloc(s->threads, sizeof *m->expander);
+  if (!m->part || !m->expander) return nd_fail_memory(err, s->threads * sizeof *m->expander);
+  ND_TRY(nd_scatter_new(&m->shingles, m->bits, memory / 8 * 3, tmp, err));
+  ND_TRY(nd_threads_run(s->threads, (n + JOB_DOCUMENTS - 1) / JOB_DOCUMENTS, print_job, m, err));
+  ND_TRY(expand(m, memory, tmp, err));
+  for (unsigned i = 0; i < s->threads; i++) m->found->counted += m->expander[i].counted;
+  return ND_OK;
+}
+
+static void merger_clear(merger *m, unsigned threads) {
+  for (unsigned i = 0; m->expander && i < threads; i++) {
+    expander *x = &m->expander[i];
+    nd_gathered_clear(&x->items);
+    nd_free(x->value);
+    nd_free(x->spare);
+    nd_free(x->document);
   }
-  if (status == ND_OK) status = nd_sorter_finish(m->shingles, err);
-  if (status == ND_OK) status = nd_sorter_new(&m->counts, memory / 2, tmp, true, err);
-  if (status == ND_OK) {
-    nd_sorter_sum(m->counts);
-    status = expand_runs(m, run, items, err);
-  }
-  nd_sorter_free(m->shingles);
-  m->shingles = NULL;
-  if (status == ND_OK) status = nd_sorter_finish(m->counts, err);
-  if (status == ND_OK) status = judge(m, items, err);
-  nd_free(items);
-  if (run) nd_free(run->document);
-  nd_free(run);
-  return status;
+  nd_free(m->expander);
+  nd_free(m->part);
+  nd_scatter_free(m->shingles);
+  nd_common_free(m->common);
+  nd_sorter_free(m->counts);
+  nd_free(m->size);
+  nd_free(m->level);
 }
 
 /* The different ratios of a plan, rising. */
@@ -256,8 +410,6 @@ nd_status nd_exact_pairs(nd_found *found, const nd_text_source *source, uint64_t
   /* What is kept is counted here already; the true similarity needs the verifier. */
   found->direct = s->sample.on ? s->verify == ND_VERIFY_SAMPLE : s->every_pair;
   if (status == ND_OK) status = merge(&m, memory, tmp, err);
-  nd_sorter_free(m.counts);
-  nd_free(m.size);
-  nd_free(m.level);
+  merger_clear(&m, s->threads);
   return status;
 }

@@ -1,0 +1,301 @@
+/* Counting what documents have in common; see common_count.h. */
+#include "candidate/common_count.h"
+
+#include <pthread.h>
+
+#include "base/hash.h"
+#include "base/threads.h"
+
+enum {
+  HEAD = 1,        /* words before a list's documents: times */
+  PIECE = 1 << 14, /* words that a thread takes at a time */
+  FIRST_SLOTS = 1 << 10,
+  JOB_DOCUMENTS = 256,
+  BATCH = 4096,
+  WORD_BYTES = 16, /* what a word of a list costs at most: itself, its place in the index, and
+                      its share of a slot */
+};
+#define END UINT32_MAX
+
+/* Where a document stands in a list, and how often the list came. */
+typedef struct entry {
+  uint32_t at, times;
+} entry;
+
+/* One thread's part: the lists that it has met, by hash. */
+typedef struct worker {
+  uint64_t *slot; /* hash << 32 | where its times are; 0: empty */
+  uint64_t slots, used;
+  uint32_t at, end; /* its piece of the lists */
+  uint32_t *count, *touched;
+  nd_common_pair *batch;
+  size_t batched;
+} worker;
+
+struct nd_common {
+  nd_common_options options;
+  uint32_t *list; /* all lists; unused words are 0 */
+  uint64_t words, cap;
+  pthread_mutex_t lock;
+  worker *worker;
+  uint64_t *start; /* per document: its entries; documents + 1 */
+  entry *index;
+  nd_common_sink sink;
+  void *context;
+};
+
+nd_status nd_common_new(nd_common **out, const nd_common_options *o, nd_error *err) {
+  nd_common *c = nd_calloc(1, sizeof *c);
+  if (!c) return nd_fail_memory(err, sizeof *c);
+  c->options = *o;
+  if (c->options.threads < 1) c->options.threads = 1;
+  pthread_mutex_init(&c->lock, NULL);
+  c->cap = o->memory / WORD_BYTES;
+  const uint64_t longest = (uint64_t)o->documents + HEAD + 1, all = UINT32_MAX - PIECE;
+  if (c->cap < longest + PIECE * (uint64_t)c->options.threads)
+    c->cap = longest + PIECE * (uint64_t)c->options.threads;
+  if (c->cap > all) c->cap = all;
+  c->worker = nd_calloc(c->options.threads, sizeof *c->worker);
+  if (!c->worker) {
+    nd_common_free(c);
+    return nd_fail_memory(err, c->options.threads * sizeof *c->worker);
+  }
+  *out = c;
+  return ND_OK;
+}
+
+static void clear_round(nd_common *c) {
+  nd_free(c->list);
+  nd_free(c->start);
+  nd_free(c->index);
+  c->list = NULL;
+  c->start = NULL;
+  c->index = NULL;
+  c->words = 0;
+  for (unsigned i = 0; c->worker && i < c->options.threads; i++) {
+    worker *w = &c->worker[i];
+    nd_free(w->slot);
+    nd_free(w->count);
+    nd_free(w->touched);
+    nd_free(w->batch);
+    *w = (worker){0};
+  }
+}
+
+void nd_common_free(nd_common *c) {
+  if (!c) return;
+  clear_round(c);
+  nd_free(c->worker);
+  pthread_mutex_destroy(&c->lock);
+  nd_free(c);
+}
+
+static nd_status grow_slots(worker *w, nd_error *err) {
+  const uint64_t slots = w->slots ? w->slots * 2 : FIRST_SLOTS;
+  uint64_t *grown = nd_calloc(slots, sizeof *grown);
+  if (!grown) return nd_fail_memory(err, slots * sizeof *grown);
+  for (uint64_t i = 0; i < w->slots; i++) {
+    if (!w->slot[i]) continue;
+    uint64_t at = w->slot[i] >> 32 & (slots - 1);
+    while (grown[at]) at = (at + 1) & (slots - 1);
+    grown[at] = w->slot[i];
+  }
+  nd_free(w->slot);
+  w->slot = grown;
+  w->slots = slots;
+  return ND_OK;
+}
+
+/* Words for a list of n documents; the lists are one array, of which memory is touched as
+ * far as it is used. */
+static nd_status reserve(bool *full, nd_common *c, worker *w, uint64_t words, nd_error *err) {
+  *full = false;
+  if (w->end - w->at >= words) return ND_OK;
+  const uint64_t piece = words > PIECE ? words : PIECE;
+  nd_status status = ND_OK;
+  pthread_mutex_lock(&c->lock);
+  if (!c->list) {
+    c->list = nd_calloc(c->cap, sizeof *c->list);
+    if (!c->list) status = nd_fail_memory(err, c->cap * sizeof *c->list);
+    c->words = HEAD; /* place 0 means an empty slot */
+  }
+  if (c->words + piece > c->cap) {
+    *full = true;
+  } else {
+    w->at = (uint32_t)c->words;
+    w->end = (uint32_t)(c->words + piece);
+    c->words += piece;
+  }
+  pthread_mutex_unlock(&c->lock);
+  return status;
+}
+
+static uint64_t hash_list(const uint32_t *document, size_t n) {
+  uint64_t h = n;
+  for (size_t i = 0; i < n; i++) h = nd_fold(h ^ document[i], 0x9e3779b97f4a7c15u) + i;
+  return nd_mix(h);
+}
+
+/* Of a shorter list the end differs from every document. */
+static bool same_list(const uint32_t *list, const uint32_t *document, size_t n) {
+  size_t i = 0;
+  while (i < n && list[i] == document[i]) i++;
+  return i == n && list[n] == END;
+}
+
+nd_status nd_common_add(bool *full, nd_common *c, unsigned member, const uint32_t *document,
+                        size_t n, nd_error *err) {
+  worker *w = &c->worker[member];
+  *full = false;
+  if (n < 2) return ND_OK;
+  if (w->used * 2 >= w->slots) ND_TRY(grow_slots(w, err));
+  const uint64_t hash = hash_list(document, n) >> 32;
+  uint64_t at = hash & (w->slots - 1);
+  for (; w->slot[at]; at = (at + 1) & (w->slots - 1)) {
+    if (w->slot[at] >> 32 != hash) continue;
+    uint32_t *list = c->list + (uint32_t)w->slot[at];
+    if (list[0] == UINT32_MAX || !same_list(list + HEAD, document, n)) continue;
+    list[0]++;
+    return ND_OK;
+  }
+  ND_TRY(reserve(full, c, w, n + HEAD + 1, err));
+  if (*full) return ND_OK;
+  uint32_t *list = c->list + w->at;
+  list[0] = 1;
+  memcpy(list + HEAD, document, n * sizeof *document);
+  list[HEAD + n] = END;
+  w->slot[at] = hash << 32 | w->at;
+  w->used++;
+  w->at += (uint32_t)(n + HEAD + 1);
+  return ND_OK;
+}
+
+/* Every list, in the range of documents that a job is for: count (index NULL) or fill.
+ * Words of 0 lie between lists, so a list begins after any number of them: its times. */
+static void walk_lists(nd_common *c, uint32_t from, uint32_t to, bool fill) {
+  uint64_t at = HEAD;
+  while (at < c->words) {
+    if (c->list[at] == 0) {
+      at++;
+      continue;
+    }
+    const uint32_t times = c->list[at++];
+    for (; c->list[at] != END; at++) {
+      const uint32_t d = c->list[at];
+      if (d < from || d >= to) continue;
+      if (fill)
+        c->index[c->start[d]++] = (entry){(uint32_t)at, times};
+      else
+        c->start[d]++;
+    }
+    at++;
+  }
+}
+
+typedef struct indexing {
+  nd_common *common;
+  bool fill;
+} indexing;
+
+static nd_status index_job(void *context, unsigned member, uint64_t job, nd_error *err) {
+  (void)member;
+  (void)err;
+  const indexing *x = context;
+  const uint64_t n = x->common->options.documents, jobs = x->common->options.threads;
+  walk_lists(x->common, (uint32_t)(n * job / jobs), (uint32_t)(n * (job + 1) / jobs), x->fill);
+  return ND_OK;
+}
+
+static nd_status make_index(nd_common *c, nd_error *err) {
+  const uint64_t n = c->options.documents;
+  const unsigned threads = c->options.threads;
+  c->start = nd_calloc(n + 1, sizeof *c->start);
+  if (!c->start) return nd_fail_memory(err, n * sizeof *c->start);
+  indexing x = {c, false};
+  ND_TRY(nd_threads_run(threads, threads, index_job, &x, err));
+  uint64_t sum = 0;
+  for (uint64_t d = 0; d <= n; d++) {
+    const uint64_t count = c->start[d];
+    c->start[d] = sum;
+    sum += count;
+  }
+  c->index = nd_malloc_large(sum * sizeof *c->index);
+  if (!c->index) return nd_fail_memory(err, sum * sizeof *c->index);
+  x.fill = true;
+  ND_TRY(nd_threads_run(threads, threads, index_job, &x, err));
+  /* Now start[d] is where document d's entries end. */
+  return ND_OK;
+}
+
+static nd_status flush(nd_common *c, worker *w, unsigned member, nd_error *err) {
+  const size_t n = w->batched;
+  w->batched = 0;
+  return n ? c->sink(c->context, member, w->batch, n, err) : ND_OK;
+}
+
+/* Documents after a in its lists; counts what of them counts. */
+static size_t count_document(const nd_common *c, worker *w, uint32_t a) {
+  uint32_t *restrict count = w->count, *restrict touched = w->touched;
+  size_t n = 0;
+  const uint32_t split = c->options.split;
+  for (uint64_t e = a ? c->start[a - 1] : 0; e < c->start[a]; e++) {
+    const uint32_t times = c->index[e].times, *p = c->list + c->index[e].at + 1;
+    while (*p < split) p++;
+    for (uint32_t b = *p; b != END; b = *++p) {
+      const uint32_t before = count[b];
+      touched[n] = b;
+      n += before == 0;
+      count[b] = before + times;
+    }
+  }
+  return n;
+}
+
+static nd_status count_job(void *context, unsigned member, uint64_t job, nd_error *err) {
+  nd_common *c = context;
+  worker *w = &c->worker[member];
+  const uint32_t n = c->options.documents, last = c->options.split ? c->options.split : n;
+  if (!w->count) {
+    w->count = nd_calloc(n, sizeof *w->count);
+    w->touched = nd_malloc(((size_t)n + 1) * sizeof *w->touched);
+    w->batch = nd_malloc(BATCH * sizeof *w->batch);
+    if (!w->count || !w->touched || !w->batch) return nd_fail_memory(err, (uint64_t)n * 8);
+  }
+  const uint64_t end = (job + 1) * JOB_DOCUMENTS < last ? (job + 1) * JOB_DOCUMENTS : last;
+  for (uint64_t a = job * JOB_DOCUMENTS; a < end; a++) {
+    const size_t touched = count_document(c, w, (uint32_t)a);
+    for (size_t k = 0; k < touched; k++) {
+      const uint32_t b = w->touched[k];
+      w->batch[w->batched++] = (nd_common_pair){(uint32_t)a, b, w->count[b]};
+      w->count[b] = 0;
+      if (w->batched == BATCH) ND_TRY(flush(c, w, member, err));
+    }
+  }
+  return flush(c, w, member, err);
+}
+
+/* A thread's counters take 8 bytes per document: as many threads as fit. */
+static unsigned counting_threads(const nd_common *c) {
+  const uint64_t each = (uint64_t)c->options.documents * 8 + 1, fit = c->options.memory / 2 / each;
+  if (fit < 1) return 1;
+  return fit < c->options.threads ? (unsigned)fit : c->options.threads;
+}
+
+nd_status nd_common_round(nd_common *c, nd_common_sink sink, void *context, nd_error *err) {
+  nd_status status = ND_OK;
+  if (c->list) {
+    c->sink = sink;
+    c->context = context;
+    for (unsigned i = 0; i < c->options.threads; i++) {
+      nd_free(c->worker[i].slot);
+      c->worker[i].slot = NULL;
+    }
+    const uint64_t jobs = ((uint64_t)c->options.documents + JOB_DOCUMENTS - 1) / JOB_DOCUMENTS;
+    status = make_index(c, err);
+    if (status == ND_OK) {
+      status = nd_threads_run(counting_threads(c), jobs, count_job, c, err);
+    }
+  }
+  clear_round(c);
+  return status;
+}
