@@ -1,0 +1,106 @@
+/* Counting what documents have in common, against counting pair by pair. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "candidate/common_count.h"
+
+enum { MOST = 60 };
+
+typedef struct sums {
+  pthread_mutex_t lock;
+  uint32_t n, common[MOST * MOST], times[MOST * MOST];
+} sums;
+
+static nd_status add_pairs(void *context, unsigned member, const nd_common_pair *pair, size_t n,
+                           nd_error *err) {
+  (void)member;
+  (void)err;
+  sums *s = context;
+  pthread_mutex_lock(&s->lock);
+  for (size_t i = 0; i < n; i++) {
+    s->common[pair[i].a * s->n + pair[i].b] += pair[i].common;
+    s->times[pair[i].a * s->n + pair[i].b]++;
+  }
+  pthread_mutex_unlock(&s->lock);
+  return ND_OK;
+}
+
+static void one_case(uint64_t seed) {
+  nd_rng rng = {seed};
+  const uint32_t n = 2 + (uint32_t)nd_rng_below(&rng, MOST - 1);
+  nd_common_options o = {.documents = n,
+                         .split = seed % 3 ? 0 : 1 + (uint32_t)nd_rng_below(&rng, n - 1),
+                         .threads = 1 + (unsigned)(seed % 4),
+                         .memory = seed % 2 ? UINT64_C(1) << 20 : 0};
+  nd_common *c;
+  assert_int_equal(nd_common_new(&c, &o, NULL), ND_OK);
+  static sums got, want;
+  got = (sums){.lock = PTHREAD_MUTEX_INITIALIZER, .n = n};
+  want = (sums){.n = n};
+  /* Few kinds of lists, so that they repeat; some seeds need several rounds. */
+  const uint64_t kinds = 1 + nd_rng_below(&rng, seed % 5 ? 8 : 4000), lists = seed % 5 ? 300 : 9000;
+  uint64_t rounds = 0;
+  for (uint64_t k = 0; k < lists; k++) {
+    uint32_t document[MOST], m = 0;
+    nd_rng kind = {seed * 1000 + nd_rng_below(&rng, kinds)};
+    const uint64_t share = nd_rng_below(&kind, 100);
+    for (uint32_t d = 0; d < n; d++)
+      if (nd_rng_below(&kind, 100) < share) document[m++] = d;
+    for (uint32_t i = 0; i < m; i++) {
+      for (uint32_t j = i + 1; j < m; j++) {
+        if (!o.split || (document[i] < o.split && document[j] >= o.split))
+          want.common[document[i] * n + document[j]]++;
+      }
+    }
+    bool full;
+    unsigned member = (unsigned)(k % o.threads);
+    assert_int_equal(nd_common_add(&full, c, member, document, m, NULL), ND_OK);
+    if (full) {
+      rounds++;
+      assert_int_equal(nd_common_round(c, add_pairs, &got, NULL), ND_OK);
+      assert_int_equal(nd_common_add(&full, c, member, document, m, NULL), ND_OK);
+      assert_false(full);
+    }
+  }
+  assert_int_equal(nd_common_round(c, add_pairs, &got, NULL), ND_OK);
+  if (memcmp(got.common, want.common, n * n * sizeof *want.common) != 0)
+    fail_msg("seed %llu: counts differ", (unsigned long long)seed);
+  for (uint32_t i = 0; i < n * n && rounds == 0; i++) assert_true(got.times[i] <= 1);
+  nd_common_free(c);
+}
+
+static void test_random(void **state) {
+  (void)state;
+  print_message("seeds 1 to 400\n");
+  for (uint64_t seed = 1; seed <= 400; seed++) one_case(seed);
+}
+
+static void test_rounds(void **state) {
+  (void)state;
+  /* The least memory: long lists that all differ fill it more than once. */
+  nd_common_options o = {.documents = 3000, .threads = 1, .memory = 0};
+  nd_common *c;
+  assert_int_equal(nd_common_new(&c, &o, NULL), ND_OK);
+  uint64_t full_times = 0;
+  uint32_t document[3000];
+  for (uint32_t k = 0; k < 64; k++) {
+    uint32_t m = 0;
+    for (uint32_t d = 0; d < 3000; d++)
+      if (d % 64 != k) document[m++] = d;
+    bool full;
+    assert_int_equal(nd_common_add(&full, c, 0, document, m, NULL), ND_OK);
+    full_times += full;
+  }
+  assert_true(full_times > 0);
+  nd_common_free(c);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_rounds)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
