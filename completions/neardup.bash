@@ -1,6 +1,6 @@
 # bash completion for neardup.  tests/docs.py holds it against `neardup --help`.
 
-_neardup_commands='dedup pairs cluster inspect study eval prevalence help'
+_neardup_commands='dedup pairs cluster inspect study eval prevalence plan help'
 
 # The options of a command.
 _neardup_options() {
@@ -17,6 +17,8 @@ _neardup_options() {
       --truth-kind --result-kind --json" ;;
     prevalence) echo '--run --qrels --pairs --pairs-kind --threshold --output --filter-runs --help' ;;
     study) echo "$read $find --output --truth" ;;
+    plan) echo "$read --threshold --recall --seed --threads --memory --tmp --progress --output
+      --precision --documents" ;;
     help) ;;
     *) echo '--help --version' ;;
   esac

@@ -3,6 +3,7 @@
  * status.h   status codes and errors
  * options.h  options and their table
  * run.h      the jobs: dedup, pairs, cluster, inspect
+ * plan.h     sampling ratios and parameters for a goal
  * eval.h     a list of pairs or clusters against the truth
  * prevalence.h  near-duplicates in the results of search systems
  * study.h    the papers' experiments on any corpus
@@ -14,6 +15,7 @@
 #include "neardup/eval.h"
 #include "neardup/memory.h"
 #include "neardup/options.h"
+#include "neardup/plan.h"
 #include "neardup/prevalence.h"
 #include "neardup/run.h"
 #include "neardup/sketch.h"

@@ -76,8 +76,6 @@ nd_status nd_sample_parse(nd_sample *out, const char *text, nd_error *err) {
     ND_TRY(take_sampler(out, word, err));
     out->on = true;
   }
-  if (out->goal.num)
-    return nd_fail(err, ND_ERR_USAGE, "--sample adaptive takes the file of a plan");
   if (out->mod > 1 && (out->goal.num || out->plan.n))
     return nd_fail(err, ND_ERR_USAGE, "--sample mod and adaptive both choose a ratio: give one");
   return ND_OK;

@@ -4,6 +4,7 @@
 #include <xxhash.h>
 
 #include "base/threads.h"
+#include "pipeline/plan_measure.h"
 #include "pipeline/sign.h"
 
 enum { ROOM = 1 << 12 };
@@ -118,6 +119,7 @@ static nd_status run(census *c, const char *tmp, nd_error *err) {
 
 nd_status nd_census(nd_job_run *j, const char *tmp, nd_error *err) {
   nd_settings *s = &j->settings;
+  if (s->sample.goal.num && !s->sample.plan.n) ND_TRY(nd_plan_for_job(j, tmp, err));
   if (!s->sample.sct) return ND_OK;
   census c = {.job = j, .modulus = s->sample.mod, .residue = s->sample.residue};
   if (s->sample.plan.n) { /* the finest ratio of the plan */

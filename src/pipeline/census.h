@@ -1,5 +1,6 @@
 /* A first look at the whole corpus, before it is read for good: which shingles
- * do too many documents have (--sample sct:N)?
+ * do too many documents have (--sample sct:N), and how much may be sampled away
+ * (adaptive:P, see plan_measure.h)?
  *
  * The other collection of --against and all shards are counted; copies count
  * once.  Counts are exact, out of core: (shingle, digest of the document) is

@@ -13,7 +13,7 @@
 
 #define FIELD(f) offsetof(nd_options, f), sizeof(((nd_options *)0)->f)
 /* The options of reading, and of finding. */
-#define READ (SKETCH | ND_FOR_INSPECT | ND_FOR_EVAL)
+#define READ (SKETCH | ND_FOR_INSPECT | ND_FOR_EVAL | ND_FOR_PLAN)
 #define SKETCH (FIND | ND_FOR_SKETCH)
 #define FIND (ND_FOR_DEDUP | ND_FOR_PAIRS | ND_FOR_STUDY)
 #define METHODS "minhash digest exact join allpairs ppjoin ppjoin+"
@@ -48,10 +48,10 @@ static const nd_option_info table[] = {
     {"fingerprint", ND_OPTION_WORD, FIELD(fingerprint), "rabin", "NAME", "rabin xxh3 md5", 0, 0,
      FIND, "method exact: what stands for a shingle (md5: 128 bits)"},
     {"threshold", ND_OPTION_DECIMAL, FIELD(threshold), "0.8", "T", NULL, 0, 0,
-     FIND | ND_FOR_CLUSTER,
+     FIND | ND_FOR_CLUSTER | ND_FOR_PLAN,
      "near-duplicates are at least this similar, decided exactly; a whole number for overlap "
      "(shared shingles) and edit (differing characters)"},
-    {"recall", ND_OPTION_DECIMAL, FIELD(recall), "0.95", "R", NULL, 0, 0, FIND,
+    {"recall", ND_OPTION_DECIMAL, FIELD(recall), "0.95", "R", NULL, 0, 0, FIND | ND_FOR_PLAN,
      "the share of pairs at the threshold that must be found"},
     {"permutations", ND_OPTION_COUNT, FIELD(permutations), "0", "N", NULL, 0, 2000, SKETCH,
      "number of min values; 0 chooses from threshold and recall"},
@@ -59,7 +59,7 @@ static const nd_option_info table[] = {
      "number of bands; 0 chooses"},
     {"rows", ND_OPTION_COUNT, FIELD(rows), "0", "N", NULL, 0, 2000, FIND,
      "positions per band; 0 chooses"},
-    {"seed", ND_OPTION_SEED, FIELD(seed), "1", "N", NULL, 0, 0, SKETCH,
+    {"seed", ND_OPTION_SEED, FIELD(seed), "1", "N", NULL, 0, 0, SKETCH | ND_FOR_PLAN,
      "seed of the hash functions, or random"},
     {"sample", ND_OPTION_LIST, FIELD(sample), "", "HOW", NULL, 0, 0, FIND,
      "which shingles are kept: mod:N[:R], min:N, sct:N, cap:N, adaptive:P or adaptive:FILE; may be "
@@ -87,17 +87,17 @@ static const nd_option_info table[] = {
      "in it already"},
     {"max-document", ND_OPTION_SIZE, FIELD(max_document), "64M", "SIZE", NULL, 1, UINT64_C(1) << 30,
      READ, "longer documents are rejected (also what a packed one may grow to)"},
-    {"threads", ND_OPTION_COUNT, FIELD(threads), "0", "N", NULL, 0, 1024, SKETCH,
+    {"threads", ND_OPTION_COUNT, FIELD(threads), "0", "N", NULL, 0, 1024, SKETCH | ND_FOR_PLAN,
      "threads to use; 0 means all cores"},
-    {"memory", ND_OPTION_SIZE, FIELD(memory), "0", "SIZE", NULL, 0, UINT64_C(1) << 50, SKETCH,
+    {"memory", ND_OPTION_SIZE, FIELD(memory), "0", "SIZE", NULL, 0, UINT64_C(1) << 50, SKETCH | ND_FOR_PLAN,
      "memory to use; 0 means half of the machine's"},
-    {"tmp", ND_OPTION_TEXT, FIELD(tmp), "", "DIR", NULL, 0, 0, SKETCH,
+    {"tmp", ND_OPTION_TEXT, FIELD(tmp), "", "DIR", NULL, 0, 0, SKETCH | ND_FOR_PLAN,
      "where temporary files go; normally beside the output"},
     {"shard", ND_OPTION_TEXT, FIELD(shard), "", "I/N", NULL, 0, 0, ND_FOR_DEDUP,
      "only read and sketch part I of N into the output directory; a last run without it finishes"},
     {"resume", ND_OPTION_WORD, FIELD(resume), "auto", "HOW", "auto never", 0, 0, ND_FOR_DEDUP,
      "auto goes on where an interrupted run stopped; never starts over"},
-    {"progress", ND_OPTION_WORD, FIELD(progress), "auto", "HOW", "auto json none", 0, 0, SKETCH,
+    {"progress", ND_OPTION_WORD, FIELD(progress), "auto", "HOW", "auto json none", 0, 0, SKETCH | ND_FOR_PLAN,
      "auto: a bar on a terminal, nothing in a pipe"},
     {NULL, ND_OPTION_FLAG, 0, 0, NULL, NULL, NULL, 0, 0, 0, NULL}};
 

@@ -151,7 +151,8 @@ static nd_status join_sets(joiner *j, nd_error *err) {
   nd_sets sets = {0};
   nd_status status = gather(&bytes, &begin, j, 8, err);
   if (status == ND_OK)
-    status = nd_sets_build(&sets, (const uint64_t *)(const void *)bytes.p, begin, j->n, s->threads, err);
+    status =
+        nd_sets_build(&sets, (const uint64_t *)(const void *)bytes.p, begin, j->n, s->threads, err);
   nd_buf_clear(&bytes);
   nd_free(begin);
   nd_join_stats stats = {0};

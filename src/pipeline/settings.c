@@ -46,8 +46,8 @@ static nd_status resolve_bands(nd_settings *s, const nd_options *o, nd_error *er
     if (cut.bands == 0)
       return nd_fail(
           err, ND_ERR_USAGE,
-          "recall %g at threshold %g needs more than %d permutations; ask for less recall", recall,
-          t, ND_MINHASH_MAX);
+          "recall %g at threshold %g needs more than %d permutations; the best they give is %.6f",
+          recall, t, ND_MINHASH_MAX, nd_bands_recall(nd_bands_cut(t, recall, ND_MINHASH_MAX), t));
   }
   if ((uint64_t)cut.bands * cut.rows > ND_MINHASH_MAX)
     return nd_fail(err, ND_ERR_USAGE, "bands x rows is more than %d", ND_MINHASH_MAX);
@@ -287,6 +287,10 @@ static nd_status resolve_sample(nd_settings *s, const nd_options *o, nd_error *e
   if (s->method == ND_METHOD_DIGEST || s->similarity == ND_SIMILARITY_EDIT)
     return nd_fail(err, ND_ERR_USAGE, "--sample chooses shingles, and %s compares none",
                    s->method == ND_METHOD_DIGEST ? "--method digest" : "--similarity edit");
+  if (!plan->n && !s->sample.goal.num) return ND_OK;
+  if (s->similarity != ND_SIMILARITY_JACCARD)
+    return nd_fail(err, ND_ERR_USAGE, "--sample adaptive needs --similarity jaccard");
+  if (s->every_pair) return nd_fail(err, ND_ERR_USAGE, "--sample adaptive needs --threshold");
   if (!plan->n) return ND_OK;
   nd_shingle_spec spec = {ND_SHINGLE_WORDS, USUAL_WORDS};
   if (strcmp(plan->shingle, "auto") != 0) ND_TRY(nd_shingle_parse(&spec, plan->shingle, err));
@@ -295,8 +299,7 @@ static nd_status resolve_sample(nd_settings *s, const nd_options *o, nd_error *e
     return nd_fail(err, ND_ERR_USAGE,
                    "the plan is for --shingle %s --tokens %s, not for %s and %s; make another plan",
                    plan->shingle, plan->tokens, o->shingle, o->tokens);
-  if (s->every_pair || plan->threshold.num != s->threshold.num ||
-      plan->threshold.den != s->threshold.den)
+  if (plan->threshold.num != s->threshold.num || plan->threshold.den != s->threshold.den)
     return nd_fail(err, ND_ERR_USAGE,
                    "the plan is for --threshold %.10g: use that, or make another plan",
                    as_double(plan->threshold));

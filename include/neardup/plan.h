@@ -1,0 +1,57 @@
+/* Plans: how much can be thrown away, and which parameters a goal needs, for
+ * the corpus at hand. */
+#ifndef NEARDUP_PLAN_H
+#define NEARDUP_PLAN_H
+
+#include "neardup/run.h"
+
+typedef struct nd_plan_request {
+  const char *const *inputs;
+  size_t input_n;
+  nd_decimal precision; /* goal of a sampling plan; num 0: none is wanted */
+  uint64_t documents;   /* to draw; 0: 20,000 */
+} nd_plan_request;
+
+/* Documents of one range of sizes. */
+typedef struct nd_plan_group {
+  uint64_t from, below;        /* tokens; below UINT64_MAX: no limit */
+  uint64_t modulus;            /* one shingle in so many is kept */
+  uint64_t documents;          /* drawn */
+  double pairs;                /* found ones that the bounds rest on */
+  double precision, low, high; /* measured; one-sided 95 % bounds */
+  double recall;
+  int reached;           /* some ratio meets the goal (else all shingles are kept) */
+  uint64_t best_modulus; /* the ratio that comes nearest … */
+  double best_low;       /* … and its lower bound; NaN: no pair was found */
+} nd_plan_group;
+
+enum { ND_PLAN_MOST_GROUPS = 32 };
+
+typedef struct nd_plan_result {
+  uint64_t documents, drawn, different;
+  double near_duplicates; /* pairs at the threshold or above in the whole corpus, about */
+  /* the sampling plan */
+  unsigned groups; /* 0: none was asked for */
+  nd_plan_group group[ND_PLAN_MOST_GROUPS];
+  int reached; /* every group meets the goal with less than all shingles */
+  double best; /* precision that sampling can promise for all groups: the best lower bound */
+  uint64_t shingles;
+  double kept, share;                 /* predicted: shingles, and their share of all */
+  double plan_bytes;                  /* that --method exact sorts */
+  double plan_seconds, exact_seconds; /* of --method exact with and without the plan */
+  /* min-hash */
+  uint32_t permutations, bands, rows; /* bands 0: the recall cannot be reached … */
+  double recall;                      /* at the threshold, or the best reachable */
+  double recall_of_pairs;             /* over all near-duplicates of the sample */
+  double candidates;                  /* pairs to compare in the whole corpus, about */
+  double minhash_bytes, minhash_seconds;
+} nd_plan_result;
+
+/* Draws documents, measures, chooses.  options->threshold and recall are the
+ * other goals.  The plan's file (docs/formats.md) goes to the sink when a
+ * precision was asked for (NULL: nowhere). */
+ND_API nd_status nd_plan(nd_plan_result *out, nd_summary *summary, const nd_plan_request *request,
+                         const nd_sink *sink, const nd_options *options, const nd_hooks *hooks,
+                         nd_error *err) ND_MUST_CHECK;
+
+#endif

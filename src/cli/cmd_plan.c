@@ -1,0 +1,163 @@
+/* neardup plan */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "cli.h"
+
+enum { OUTPUT, PRECISION, DOCUMENTS };
+static const cli_extra extras[] = {
+    {"output", 'o', "FILE", "where the plan goes; normally standard output"},
+    {"precision", 0, "P",
+     "plan how much can be sampled away so that a share P of the found pairs "
+     "is right"},
+    {"documents", 0, "N", "how many documents to draw [20000]"},
+    {NULL, 0, NULL, NULL}};
+
+/* "0.85" through the table of options, which knows decimals and counts. */
+static int parse(nd_plan_request *q, const cli_args *args) {
+  nd_options o;
+  nd_error err = {0};
+  nd_options_init(&o);
+  if (args->extra[PRECISION]) {
+    if (nd_options_set(&o, "threshold", args->extra[PRECISION], &err) != ND_OK ||
+        o.threshold.num == 0 || o.threshold.num > o.threshold.den) {
+      cli_complain("--precision takes a decimal above 0 and at most 1, not %s",
+                   args->extra[PRECISION]);
+      return 1;
+    }
+    q->precision = o.threshold;
+  }
+  if (args->extra[DOCUMENTS]) {
+    if (nd_options_set(&o, "bucket-cap", args->extra[DOCUMENTS], &err) != ND_OK) {
+      cli_complain("--documents takes a whole number from 2 to 1000000, not %s",
+                   args->extra[DOCUMENTS]);
+      return 1;
+    }
+    q->documents = o.bucket_cap;
+  }
+  return 0;
+}
+
+static void range_of(char *out, size_t room, const nd_plan_group *g) {
+  if (g->below == UINT64_MAX)
+    snprintf(out, room, "%" PRIu64 " and more", g->from);
+  else
+    snprintf(out, room, "%" PRIu64 " to %" PRIu64, g->from, g->below - 1);
+}
+
+static void report_groups(const nd_plan_result *r, const nd_plan_request *q) {
+  double goal = (double)q->precision.num / (double)q->precision.den;
+  char range[64];
+  for (unsigned i = 0; i < r->groups; i++) {
+    const nd_plan_group *g = &r->group[i];
+    range_of(range, sizeof range, g);
+    fprintf(stderr, "tokens    %s: ", range);
+    if (g->modulus > 1)
+      fprintf(stderr,
+              "1 in %" PRIu64 ", precision %.3f (%.3f to %.3f, from %.0f pairs), recall %.3f\n",
+              g->modulus, g->precision, g->low, g->high, g->pairs, g->recall);
+    else if (isnan(g->best_low))
+      fprintf(stderr, "all, as no pair was found to measure by\n");
+    else if (g->best_low >= goal)
+      fprintf(stderr, "all, as larger documents need it\n");
+    else
+      fprintf(stderr,
+              "all; the best that sampling can promise is %.3f (1 in %" PRIu64
+              ", from %.0f pairs)\n",
+              g->best_low, g->best_modulus, g->pairs);
+  }
+  if (!r->reached)
+    fprintf(stderr,
+            "warning   precision %.10g is out of reach of sampling for some sizes: there all "
+            "shingles are kept; the best for all sizes is %.3f\n",
+            goal, r->best);
+  fprintf(stderr,
+          "predicted %.2f %% of %s shingles, %s, about %.0f s instead of %.0f with --method "
+          "exact\n",
+          100 * r->share, cli_count(r->shingles), cli_bytes(r->plan_bytes), r->plan_seconds,
+          r->exact_seconds);
+}
+
+static void report_minhash(const nd_plan_result *r, const nd_options *o) {
+  if (!r->bands) {
+    fprintf(stderr, "minhash   recall %.10g is out of reach; the best is %.4f\n",
+            (double)o->recall.num / (double)o->recall.den, r->recall);
+    return;
+  }
+  fprintf(stderr, "minhash   %u permutations, %u bands x %u rows: recall %.4f at the threshold",
+          r->permutations, r->bands, r->rows, r->recall);
+  if (!isnan(r->recall_of_pairs)) fprintf(stderr, ", %.4f of all pairs", r->recall_of_pairs);
+  fprintf(stderr, "\npredicted about %.0f candidates, %s on disk, %.0f s\n", r->candidates,
+          cli_bytes(r->minhash_bytes), r->minhash_seconds);
+}
+
+/* The plan into a file. */
+static nd_status write_file(void *context, const char *bytes, size_t n, nd_error *err) {
+  if (fwrite(bytes, 1, n, context) == n) return ND_OK;
+  return nd_fail(err, ND_ERR_IO, "cannot write the plan");
+}
+
+static int plan(const cli_args *args, const nd_plan_request *q) {
+  nd_summary s;
+  nd_plan_result r;
+  nd_error err = {0};
+  nd_hooks hooks;
+  cli_progress progress;
+  nd_sink out = cli_stdout();
+  FILE *file = NULL;
+  if (args->extra[OUTPUT] && q->precision.num) {
+    file = fopen(args->extra[OUTPUT], "we");
+    if (!file) {
+      cli_complain("cannot open %s for writing", args->extra[OUTPUT]);
+      return EXIT_FAILED;
+    }
+    out = (nd_sink){file, write_file};
+  }
+  cli_progress_start(&progress, &args->options, &hooks);
+  nd_status status = nd_plan(&r, &s, q, &out, &args->options, &hooks, &err);
+  cli_progress_end(&progress);
+  if (file && fclose(file) != 0 && status == ND_OK)
+    status = nd_fail(&err, ND_ERR_IO, "cannot write %s", args->extra[OUTPUT]);
+  if (file && status != ND_OK) remove(args->extra[OUTPUT]);
+  if (status == ND_OK && progress.how != CLI_PROGRESS_JSON) {
+    fprintf(stderr,
+            "drawn     %s of %s documents, %s different; about %.0f near-duplicate pairs in all\n",
+            cli_count(r.drawn), cli_count(r.documents), cli_count(r.different), r.near_duplicates);
+    if (r.groups) report_groups(&r, q);
+    report_minhash(&r, &args->options);
+  }
+  if (status == ND_OK && !q->precision.num && r.bands)
+    printf("--method minhash --permutations %u --bands %u --rows %u\n", r.permutations, r.bands,
+           r.rows);
+  return cli_exit(status, &err, &s);
+}
+
+static int run(const cli_command *self, int argc, char **argv) {
+  cli_args args;
+  int exit_status = EXIT_DONE;
+  nd_plan_request q = {0};
+  if (cli_parse(&args, self, argc, argv, &exit_status) == 0) {
+    q.inputs = args.inputs;
+    q.input_n = args.input_n;
+    exit_status = parse(&q, &args) ? EXIT_USAGE : plan(&args, &q);
+  }
+  cli_args_clear(&args);
+  return exit_status;
+}
+
+const cli_command cli_plan = {
+    "plan",
+    ND_FOR_PLAN,
+    "INPUT... [--precision P] [-o FILE] [OPTION...]",
+    "sampling ratios and sketch parameters for a goal",
+    "Draws documents of the corpus and measures on them. With --precision it writes a plan: how "
+    "many "
+    "shingles documents of each size must keep so that a share P of the pairs found by --sample "
+    "adaptive:FILE is right, with 95 % bounds. Without, it prints the min-hash parameters for "
+    "--recall. Cost on the whole corpus is predicted on standard error.",
+    "  neardup plan --precision 0.85 --threshold 0.85 corpus.jsonl -o corpus.plan\n"
+    "  neardup pairs --threshold 0.85 --sample adaptive:corpus.plan --method exact corpus.jsonl\n"
+    "  neardup plan --recall 0.99 --threshold 0.7 corpus.jsonl\n",
+    run,
+    extras};

@@ -1,0 +1,332 @@
+/* Drawing documents, counting trials, choosing ratios; see plan_measure.h. */
+#include "pipeline/plan_measure.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "pipeline/workdir.h"
+
+/* Sizes rise by √2: 0 … 15, 16 … 22, 23 … 31, … 32768 and more. */
+static const uint64_t bounds[] = {16,   23,   32,   45,    64,    91,    128,   181,
+                                  256,  362,  512,  724,   1024,  1448,  2048,  2896,
+                                  4096, 5793, 8192, 11585, 16384, 23170, 32768, UINT64_MAX};
+enum { BINS = sizeof bounds / sizeof *bounds };
+
+/* What the pairs of one bin say, or of several. */
+typedef struct evidence {
+  double found[ND_PLAN_RATIOS], square[ND_PLAN_RATIOS]; /* Σ w h, Σ (w h)² */
+  double right[ND_PLAN_RATIOS];                         /* Σ w h of true pairs */
+  double truth;                                         /* Σ w of true pairs */
+  double with_pairs;                                    /* documents that have some */
+  uint64_t documents, shingles;
+} evidence;
+
+typedef struct chooser {
+  nd_trials trials;
+  nd_plan_facts *out;
+  nd_decimal threshold;
+  double drawn; /* share of the corpus */
+  evidence bin[BINS];
+  uint8_t *bin_of, *seen; /* per record */
+} chooser;
+
+static unsigned find_bin(uint64_t tokens) {
+  unsigned b = 0;
+  while (tokens >= bounds[b] && b + 1 < BINS) b++;
+  return b;
+}
+
+static nd_status take_pairs(void *context, const nd_trial_pair *pairs, size_t n, nd_error *err) {
+  chooser *c = context;
+  (void)err;
+  const nd_decimal t = c->threshold;
+  for (size_t i = 0; i < n; i++) {
+    uint32_t x[ND_TRIAL_SUMS], y[ND_TRIAL_SUMS], z[ND_TRIAL_SUMS];
+    uint32_t a = pairs[i].a, b = pairs[i].b;
+    nd_trials_sum(x, c->trials.cell + (size_t)a * ND_TRIAL_CELLS);
+    nd_trials_sum(y, c->trials.cell + (size_t)b * ND_TRIAL_CELLS);
+    nd_trials_sum(z, pairs[i].cell);
+    uint64_t joint = (uint64_t)x[0] + y[0] - z[0];
+    double r = (double)z[0] / (double)joint, f = c->drawn;
+    double weight = 1 / (f * r + f * f * (1 - r));
+    c->out->similar[(uint64_t)z[0] * 100 / joint] += weight;
+    bool right = t.den && (unsigned __int128)z[0] * t.den >= (unsigned __int128)joint * t.num;
+    uint32_t larger = c->trials.tokens[a] > c->trials.tokens[b] ? a : b;
+    evidence *e = &c->bin[c->bin_of[larger]];
+    if (right) e->truth += weight;
+    for (unsigned k = 0; k < ND_PLAN_RATIOS && t.den; k++) {
+      unsigned m = 2u << k, hits = 0;
+      for (unsigned j = m - 1; j < 2 * m - 1; j++) {
+        uint64_t u = (uint64_t)x[j] + y[j] - z[j];
+        hits += z[j] && (unsigned __int128)z[j] * t.den >= (unsigned __int128)u * t.num;
+      }
+      if (!hits) continue;
+      double share = weight * hits / m;
+      e->found[k] += share;
+      e->square[k] += share * share;
+      if (right) e->right[k] += share;
+      if (!c->seen[larger]) e->with_pairs++;
+      c->seen[larger] = 1;
+    }
+  }
+  return ND_OK;
+}
+
+static void add(evidence *to, const evidence *from) {
+  for (unsigned k = 0; k < ND_PLAN_RATIOS; k++) {
+    to->found[k] += from->found[k];
+    to->square[k] += from->square[k];
+    to->right[k] += from->right[k];
+  }
+  to->truth += from->truth;
+  to->with_pairs += from->with_pairs;
+  to->documents += from->documents;
+  to->shingles += from->shingles;
+}
+
+/* Pairs of equal weight that would say as much; those of one document hang
+ * together and do not count for more than it. */
+static double pairs_behind(const evidence *e, unsigned k) {
+  double n = e->square[k] > 0 ? e->found[k] * e->found[k] / e->square[k] : 0;
+  return n < e->with_pairs ? n : e->with_pairs;
+}
+
+static void judge(nd_plan_fact *g, const evidence *e, double goal) {
+  g->documents = e->documents;
+  g->shingles = e->shingles;
+  g->modulus = 1;
+  g->precision = g->low = g->high = g->recall = 1;
+  g->pairs = pairs_behind(e, 0);
+  g->best_low = NAN;
+  for (unsigned k = 0; k < ND_PLAN_RATIOS; k++) {
+    double n = pairs_behind(e, k);
+    if (n <= 0) continue;
+    double precision = e->right[k] / e->found[k];
+    double low = nd_wilson_bound(precision * n, n, ND_PLAN_Z, false);
+    if (isnan(g->best_low) || low > g->best_low) {
+      g->best_low = low;
+      g->best_modulus = 2u << k;
+    }
+    if (low < goal) continue;
+    g->modulus = 2u << k;
+    g->pairs = n;
+    g->precision = precision;
+    g->low = low;
+    g->high = nd_wilson_bound(precision * n, n, ND_PLAN_Z, true);
+    g->recall = e->truth > 0 ? e->right[k] / e->truth : NAN;
+  }
+}
+
+/* Groups of bins that have enough pairs, from the smallest documents up. */
+static unsigned make_groups(evidence group[BINS], uint64_t below[BINS], const chooser *c) {
+  unsigned n = 0;
+  bool open = false;
+  for (unsigned b = 0; b < BINS; b++) {
+    if (!open) group[n] = (evidence){0};
+    open = true;
+    add(&group[n], &c->bin[b]);
+    below[n] = bounds[b];
+    if (pairs_behind(&group[n], 0) < ND_PLAN_EVIDENCE) continue;
+    n++;
+    open = false;
+  }
+  if (open && n) { /* too little is left for a group: it joins the last */
+    add(&group[n - 1], &group[n]);
+    below[n - 1] = UINT64_MAX;
+  } else if (open) {
+    below[n++] = UINT64_MAX;
+  }
+  return n;
+}
+
+static void choose(chooser *c, nd_decimal goal) {
+  nd_plan_facts *out = c->out;
+  evidence group[BINS];
+  uint64_t below[BINS];
+  unsigned n = make_groups(group, below, c);
+  double wanted = (double)goal.num / (double)goal.den;
+  nd_plan_fact fact[BINS];
+  for (unsigned g = 0; g < n; g++) judge(&fact[g], &group[g], wanted);
+  /* A pair across two groups is compared by the coarser ratio, and was counted with
+   * its larger document: a smaller one must not be coarser. */
+  for (unsigned g = n - 1; g--;) {
+    double limit = fact[g].modulus > fact[g + 1].modulus ? (double)fact[g + 1].modulus : 0;
+    if (limit == 0) continue;
+    evidence *e = &group[g];
+    unsigned k = 0;
+    while ((double)(2u << k) < limit) k++;
+    fact[g].modulus = (uint64_t)limit;
+    fact[g].pairs = pairs_behind(e, k);
+    fact[g].precision = limit > 1 ? e->right[k] / e->found[k] : 1;
+    fact[g].low = limit > 1 ? nd_wilson_bound(fact[g].precision * fact[g].pairs, fact[g].pairs,
+                                              ND_PLAN_Z, false)
+                            : 1;
+    fact[g].high = limit > 1 ? nd_wilson_bound(fact[g].precision * fact[g].pairs, fact[g].pairs,
+                                               ND_PLAN_Z, true)
+                             : 1;
+    fact[g].recall = limit > 1 && e->truth > 0 ? e->right[k] / e->truth : 1;
+  }
+  double kept = 0, all = 0;
+  nd_sample_plan *plan = &out->plan;
+  plan->precision = goal;
+  plan->threshold = c->threshold;
+  for (unsigned g = 0; g < n; g++) {
+    fact[g].from = g ? below[g - 1] : 0;
+    fact[g].below = below[g];
+    out->group[out->n++] = fact[g];
+    kept += (double)fact[g].shingles / (double)fact[g].modulus;
+    all += (double)fact[g].shingles;
+    /* Neighbours with one ratio are one group to the sampler. */
+    if (plan->n && plan->group[plan->n - 1].modulus == fact[g].modulus) plan->n--;
+    plan->group[plan->n].below = below[g];
+    plan->group[plan->n++].modulus = fact[g].modulus;
+  }
+  out->share = all > 0 ? kept / all : 1;
+  nd_sample_plan_seal(plan);
+}
+
+typedef struct drawing {
+  uint32_t *document;
+  size_t n, cap;
+  nd_item *digest, *spare; /* of the drawn ones → place in `document` */
+  size_t digest_cap, spare_cap;
+} drawing;
+
+/* Documents whose min-hash falls into the share. */
+static nd_status draw_block(drawing *d, nd_job_run *j, size_t block, uint64_t limit, uint64_t *key,
+                            nd_digest *digest, uint32_t *shingles, uint64_t *total, nd_error *err) {
+  const nd_block_ref *b = &j->store.blocks[block];
+  ND_TRY(nd_store_band(&j->store, block, 0, key, err));
+  ND_TRY(nd_store_column(&j->store, block, ND_COL_DIGEST, sizeof *digest, digest, err));
+  ND_TRY(nd_store_column(&j->store, block, ND_COL_SHINGLES, sizeof *shingles, shingles, err));
+  for (uint32_t i = 0; i < b->head.docs; i++) {
+    *total += shingles[i];
+    if (!shingles[i] || nd_mix(key[i]) > limit) continue;
+    ND_TRY(nd_array_grow(&d->document, &d->cap, d->n + 1, sizeof *d->document, err));
+    ND_TRY(nd_array_grow(&d->digest, &d->digest_cap, d->n + 1, sizeof *d->digest, err));
+    d->digest[d->n] = (nd_item){digest[i].low, d->n};
+    d->document[d->n++] = b->first + i;
+  }
+  return ND_OK;
+}
+
+/* Exact copies leave (Ye, section 4.2): the first of equal digests stays. */
+static nd_status drop_copies(drawing *d, nd_error *err) {
+  ND_TRY(nd_array_grow(&d->spare, &d->spare_cap, d->n, sizeof *d->spare, err));
+  nd_radix_items(d->digest, d->spare, d->n);
+  for (size_t i = 1; i < d->n; i++)
+    if (d->digest[i].key == d->digest[i - 1].key) d->document[d->digest[i].value] = UINT32_MAX;
+  size_t kept = 0;
+  for (size_t i = 0; i < d->n; i++)
+    if (d->document[i] != UINT32_MAX) d->document[kept++] = d->document[i];
+  d->n = kept;
+  return ND_OK;
+}
+
+static nd_status draw(drawing *d, nd_job_run *j, uint64_t limit, nd_plan_facts *out,
+                      nd_error *err) {
+  uint32_t most = 1;
+  for (size_t i = 0; i < j->store.block_n; i++)
+    if (j->store.blocks[i].head.docs > most) most = j->store.blocks[i].head.docs;
+  uint64_t *key = nd_malloc(most * sizeof *key);
+  nd_digest *digest = nd_malloc(most * sizeof *digest);
+  uint32_t *shingles = nd_malloc(most * sizeof *shingles);
+  nd_status status = key && digest && shingles ? ND_OK : nd_fail_memory(err, most * 28u);
+  for (size_t i = 0; i < j->store.block_n && status == ND_OK; i++)
+    status = draw_block(d, j, i, limit, key, digest, shingles, &out->shingles, err);
+  nd_free(key);
+  nd_free(digest);
+  nd_free(shingles);
+  out->drawn = d->n;
+  if (status == ND_OK) status = drop_copies(d, err);
+  out->different = d->n;
+  return status;
+}
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static nd_status count(chooser *c, nd_job_run *j, const drawing *d, const char *tmp,
+                       nd_error *err) {
+  double began = now();
+  ND_TRY(nd_trials_make(&c->trials, &j->source, d->document, (uint32_t)d->n, j->settings.memory / 2,
+                        tmp, err));
+  c->out->trial_seconds = now() - began;
+  c->bin_of = nd_malloc(d->n + 1);
+  c->seen = nd_calloc(d->n + 1, 1);
+  if (!c->bin_of || !c->seen) return nd_fail_memory(err, d->n + 1);
+  for (uint32_t r = 0; r < c->trials.n; r++) {
+    uint32_t sum[ND_TRIAL_SUMS];
+    nd_trials_sum(sum, c->trials.cell + (size_t)r * ND_TRIAL_CELLS);
+    c->bin_of[r] = (uint8_t)find_bin(c->trials.tokens[r]);
+    c->bin[c->bin_of[r]].documents++;
+    c->bin[c->bin_of[r]].shingles += sum[0];
+    c->out->trial_shingles += sum[0];
+  }
+  return nd_trials_each(&c->trials, take_pairs, c, err);
+}
+
+void nd_plan_options(nd_options *out, const nd_options *from) {
+  *out = *from;
+  memcpy(out->method, "minhash", 8);
+  memcpy(out->similarity, "jaccard", 8);
+  out->permutations = out->bands = out->rows = 1;
+  out->sample[0] = out->verify[0] = out->shard[0] = '\0';
+  out->top = 0;
+}
+
+nd_status nd_plan_measure(nd_plan_facts *out, nd_job_run *j, nd_decimal goal, nd_decimal threshold,
+                          uint64_t wanted, const char *tmp, nd_error *err) {
+  *out = (nd_plan_facts){.documents = j->store.documents, .share = 1};
+  if (wanted == 0) wanted = ND_PLAN_DRAWN;
+  double share = j->store.documents > wanted ? (double)wanted / (double)j->store.documents : 1;
+  uint64_t limit = share < 1 ? (uint64_t)(share * 0x1p64) : UINT64_MAX;
+  chooser c = {.out = out, .threshold = threshold, .drawn = share};
+  drawing d = {0};
+  nd_status status = draw(&d, j, limit, out, err);
+  if (status == ND_OK) status = count(&c, j, &d, tmp, err);
+  snprintf(out->plan.shingle, sizeof out->plan.shingle, "%s", j->options->shingle);
+  snprintf(out->plan.tokens, sizeof out->plan.tokens, "%s", j->options->tokens);
+  if (status == ND_OK && goal.num) choose(&c, goal);
+  nd_trials_clear(&c.trials);
+  nd_free(c.bin_of);
+  nd_free(c.seen);
+  nd_free(d.document);
+  nd_free(d.digest);
+  nd_free(d.spare);
+  return status;
+}
+
+nd_status nd_plan_for_job(nd_job_run *j, const char *tmp, nd_error *err) {
+  nd_job_run part;
+  nd_options options;
+  nd_summary summary;
+  nd_plan_facts *facts = nd_malloc(sizeof *facts);
+  char *work = NULL;
+  nd_plan_options(&options, j->options);
+  nd_status status = nd_job_open(&part, &summary, &options, j->hooks, err);
+  if (!facts) status = nd_fail_memory(err, sizeof *facts);
+  part.walk = j->walk; /* borrowed */
+  if (status == ND_OK)
+    status = nd_feed_new(&part.feed, &part.walk, part.settings.format, &part.settings.input, err);
+  if (status == ND_OK) status = nd_path_join(&work, tmp, "plan", err);
+  if (status == ND_OK) status = nd_io_mkdirs(work, err);
+  if (status == ND_OK) status = nd_job_read(&part, work, err);
+  if (status == ND_OK)
+    status =
+        nd_plan_measure(facts, &part, j->settings.sample.goal, j->settings.threshold, 0, work, err);
+  if (status == ND_OK) j->settings.sample.plan = facts->plan;
+  part.walk = (nd_walk){0};
+  nd_job_close(&part);
+  if (work) {
+    nd_status removed = nd_remove_tree(work, status == ND_OK ? err : NULL);
+    if (status == ND_OK) status = removed;
+  }
+  nd_free(work);
+  nd_free(facts);
+  return status;
+}
