@@ -81,7 +81,7 @@ typedef struct nd_options {
   char sample[1024]; /* "": all shingles */
   char verify[16];   /* "": as the method and --sample have it */
   char columns[128];
-  char cluster[16];  /* "": the command's own default */
+  char cluster[16]; /* "": the command's own default */
   char keep[136];
   char against[1024]; /* "": the input itself */
   uint64_t top;       /* 0: all pairs */

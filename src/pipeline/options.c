@@ -89,16 +89,16 @@ static const nd_option_info table[] = {
      READ, "longer documents are rejected (also what a packed one may grow to)"},
     {"threads", ND_OPTION_COUNT, FIELD(threads), "0", "N", NULL, 0, 1024, SKETCH | ND_FOR_PLAN,
      "threads to use; 0 means all cores"},
-    {"memory", ND_OPTION_SIZE, FIELD(memory), "0", "SIZE", NULL, 0, UINT64_C(1) << 50, SKETCH | ND_FOR_PLAN,
-     "memory to use; 0 means half of the machine's"},
+    {"memory", ND_OPTION_SIZE, FIELD(memory), "0", "SIZE", NULL, 0, UINT64_C(1) << 50,
+     SKETCH | ND_FOR_PLAN, "memory to use; 0 means half of the machine's"},
     {"tmp", ND_OPTION_TEXT, FIELD(tmp), "", "DIR", NULL, 0, 0, SKETCH | ND_FOR_PLAN,
      "where temporary files go; normally beside the output"},
     {"shard", ND_OPTION_TEXT, FIELD(shard), "", "I/N", NULL, 0, 0, ND_FOR_DEDUP,
      "only read and sketch part I of N into the output directory; a last run without it finishes"},
     {"resume", ND_OPTION_WORD, FIELD(resume), "auto", "HOW", "auto never", 0, 0, ND_FOR_DEDUP,
      "auto goes on where an interrupted run stopped; never starts over"},
-    {"progress", ND_OPTION_WORD, FIELD(progress), "auto", "HOW", "auto json none", 0, 0, SKETCH | ND_FOR_PLAN,
-     "auto: a bar on a terminal, nothing in a pipe"},
+    {"progress", ND_OPTION_WORD, FIELD(progress), "auto", "HOW", "auto json none", 0, 0,
+     SKETCH | ND_FOR_PLAN, "auto: a bar on a terminal, nothing in a pipe"},
     {NULL, ND_OPTION_FLAG, 0, 0, NULL, NULL, NULL, 0, 0, 0, NULL}};
 
 const nd_option_info *nd_option_table(void) {

@@ -270,13 +270,26 @@ static nd_status count(chooser *c, nd_job_run *j, const drawing *d, const char *
   return nd_trials_each(&c->trials, take_pairs, c, err);
 }
 
+void nd_reading_options(nd_options *out, const nd_options *from) {
+  static const char *const names[] = {
+      "format", "id-field", "text-field",   "url-field", "time-field", "tokens", "shingle",
+      "seed",   "against",  "max-document", "threads",   "memory",     "tmp",    "progress"};
+  nd_options_init(out);
+  for (const nd_option_info *o = nd_option_table(); o->name; o++)
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+      if (strcmp(o->name, names[i]) == 0)
+        memcpy((char *)out + o->offset, (const char *)from + o->offset, o->size);
+}
+
 void nd_plan_options(nd_options *out, const nd_options *from) {
-  *out = *from;
-  memcpy(out->method, "minhash", 8);
-  memcpy(out->similarity, "jaccard", 8);
+  nd_reading_options(out, from);
   out->permutations = out->bands = out->rows = 1;
-  out->sample[0] = out->verify[0] = out->shard[0] = '\0';
-  out->top = 0;
+}
+
+static void shingle_name(char *out, size_t room, nd_shingle_spec s) {
+  static const char *const kinds[] = {
+      [ND_SHINGLE_WORDS] = "words", [ND_SHINGLE_CHARS] = "chars", [ND_SHINGLE_ALIGNED] = "aligned"};
+  snprintf(out, room, "%s:%u", kinds[s.kind], s.size);
 }
 
 nd_status nd_plan_measure(nd_plan_facts *out, nd_job_run *j, nd_decimal goal, nd_decimal threshold,
@@ -289,7 +302,7 @@ nd_status nd_plan_measure(nd_plan_facts *out, nd_job_run *j, nd_decimal goal, nd
   drawing d = {0};
   nd_status status = draw(&d, j, limit, out, err);
   if (status == ND_OK) status = count(&c, j, &d, tmp, err);
-  snprintf(out->plan.shingle, sizeof out->plan.shingle, "%s", j->options->shingle);
+  shingle_name(out->plan.shingle, sizeof out->plan.shingle, j->settings.shingle);
   snprintf(out->plan.tokens, sizeof out->plan.tokens, "%s", j->options->tokens);
   if (status == ND_OK && goal.num) choose(&c, goal);
   nd_trials_clear(&c.trials);
@@ -308,6 +321,7 @@ nd_status nd_plan_for_job(nd_job_run *j, const char *tmp, nd_error *err) {
   nd_plan_facts *facts = nd_malloc(sizeof *facts);
   char *work = NULL;
   nd_plan_options(&options, j->options);
+  shingle_name(options.shingle, sizeof options.shingle, j->settings.shingle);
   nd_status status = nd_job_open(&part, &summary, &options, j->hooks, err);
   if (!facts) status = nd_fail_memory(err, sizeof *facts);
   part.walk = j->walk; /* borrowed */

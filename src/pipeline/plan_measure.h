@@ -40,6 +40,10 @@ typedef struct nd_plan_facts {
   uint64_t trial_shingles;
 } nd_plan_facts;
 
+/* Of the options only those that say what is read and by which shingles it is
+ * compared; the rest as usual. */
+void nd_reading_options(nd_options *out, const nd_options *from);
+
 /* Options for a job whose documents nd_plan_measure can draw. */
 void nd_plan_options(nd_options *out, const nd_options *from);
 

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "pipeline/plan_measure.h"
 #include "pipeline/workdir.h"
 
 const unsigned nd_ye_percent[ND_YE_THRESHOLDS] = {50, 55, 60, 65, 70, 75, 80, 85, 90, 95, 99};
@@ -224,12 +225,11 @@ static nd_status run_job(nd_sampling_study *s, const char *work, nd_error *err) 
 nd_status nd_study_sampling(nd_study_run *run, nd_error *err) {
   nd_job_run job;
   nd_sampling_study s = {.run = run, .job = &job};
-  nd_options options = *run->options;
+  nd_options options;
   char *work = NULL;
+  nd_reading_options(&options, run->options);
+  options.against[0] = '\0';
   memcpy(options.method, "digest", 7); /* copies only; the rest is counted here */
-  options.sample[0] = options.against[0] = '\0';
-  options.verify[0] = '\0';
-  memcpy(options.similarity, "jaccard", 8);
   nd_status status = nd_job_open(&job, run->summary, &options, run->hooks, err);
   if (status == ND_OK) status = nd_workdir_private(&work, options.tmp, err);
   if (status == ND_OK) status = run_job(&s, work, err);

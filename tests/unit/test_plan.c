@@ -1,0 +1,264 @@
+/* A plan's promise, checked on documents that it has not seen: precision of
+ * adaptive sampling and recall of min-hash. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <neardup.h>
+
+#include "base/rng.h"
+
+static nd_error err;
+static void ok(nd_status status) {
+  if (status != ND_OK) fail_msg("%s: %s", nd_status_name(status), err.message);
+}
+
+enum { FAMILIES = 1600, MOST_WORDS = 900 };
+static char dir[] = "/tmp/neardup-plan-XXXXXX";
+static char seen[64], unseen[64], plan_file[64];
+
+/* Families of two: a text and the same with a passage rewritten, so that about 65
+ * to 100 % of the shingles stay.  Sizes from 30 to 900 words, small ones more often. */
+static void make_corpus(const char *path, uint64_t seed) {
+  nd_rng r = {seed};
+  FILE *f = fopen(path, "w");
+  assert_non_null(f);
+  for (unsigned i = 0; i < FAMILIES; i++) {
+    unsigned word[MOST_WORDS];
+    unsigned n = (unsigned)(30 * pow(30, nd_rng_unit(&r)));
+    if (n > MOST_WORDS) n = MOST_WORDS;
+    for (unsigned k = 0; k < n; k++) word[k] = (unsigned)nd_rng_below(&r, 100000);
+    for (unsigned copy = 0; copy < 2; copy++) {
+      for (unsigned k = 0; k < n; k++) fprintf(f, "w%u%c", word[k], k + 1 < n ? ' ' : '\n');
+      double keep = 0.65 + 0.35 * nd_rng_unit(&r);
+      unsigned changed = (unsigned)(n * (1 - keep) / (1 + keep)), from = 0;
+      if (changed < n) from = (unsigned)nd_rng_below(&r, n - changed);
+      for (unsigned k = 0; k < changed; k++) word[from + k] = (unsigned)nd_rng_below(&r, 100000);
+    }
+  }
+  assert_int_equal(fclose(f), 0);
+}
+
+/* Pairs of lines: family, or none.  Line numbers stand in the ids. */
+typedef struct list {
+  uint8_t found[FAMILIES]; /* both texts of the family */
+  unsigned n, strange;     /* pairs; pairs across families */
+  char rest[256];
+  size_t rest_n;
+} list;
+
+static nd_status take(void *context, const char *bytes, size_t n, nd_error *e) {
+  list *l = context;
+  (void)e;
+  for (size_t i = 0; i < n; i++) {
+    if (bytes[i] != '\n') {
+      assert_true(l->rest_n + 1 < sizeof l->rest);
+      l->rest[l->rest_n++] = bytes[i];
+      continue;
+    }
+    l->rest[l->rest_n] = '\0';
+    l->rest_n = 0;
+    unsigned a = 0, b = 0;
+    char *tab = strchr(l->rest, '\t');
+    assert_non_null(tab);
+    *tab = '\0';
+    char *end = strchr(tab + 1, '\t');
+    *end = '\0';
+    a = (unsigned)atoi(strrchr(l->rest, ':') + 1) - 1;
+    b = (unsigned)atoi(strrchr(tab + 1, ':') + 1) - 1;
+    l->n++;
+    if (a / 2 == b / 2)
+      l->found[a / 2] = 1;
+    else
+      l->strange++;
+  }
+  return ND_OK;
+}
+
+static void find(list *out, const char *path, const nd_options *o) {
+  nd_summary s;
+  *out = (list){0};
+  nd_sink sink = {out, take};
+  ok(nd_pairs(&s, &path, 1, &sink, o, NULL, &err));
+}
+
+static nd_status save(void *context, const char *bytes, size_t n, nd_error *e) {
+  (void)e;
+  return fwrite(bytes, 1, n, context) == n ? ND_OK : ND_ERR_IO;
+}
+
+static void options(nd_options *o, const char *method) {
+  nd_options_init(o);
+  ok(nd_options_set(o, "format", "lines", &err));
+  ok(nd_options_set(o, "method", method, &err));
+  ok(nd_options_set(o, "threshold", "0.85", &err));
+  ok(nd_options_set(o, "threads", "2", &err));
+}
+
+static void make_plan(nd_plan_result *r, const char *path, nd_decimal goal, const nd_options *o) {
+  nd_summary s;
+  nd_plan_request q = {.inputs = &path, .input_n = 1, .precision = goal};
+  FILE *f = fopen(plan_file, "w");
+  assert_non_null(f);
+  nd_sink sink = {f, save};
+  ok(nd_plan(r, &s, &q, &sink, o, NULL, &err));
+  assert_int_equal(fclose(f), 0);
+}
+
+static void precision_holds(void **state) {
+  (void)state;
+  nd_options o;
+  nd_plan_result r;
+  static const nd_decimal goals[] = {{7, 10}, {85, 100}};
+  options(&o, "exact");
+  list truth;
+  find(&truth, unseen, &o);
+  assert_true(truth.n > 300 && truth.strange == 0);
+  for (size_t k = 0; k < 2; k++) {
+    nd_options adaptive = o;
+    char how[100];
+    double goal = (double)goals[k].num / (double)goals[k].den;
+    make_plan(&r, seen, goals[k], &o);
+    assert_true(r.groups >= 2);
+    snprintf(how, sizeof how, "adaptive:%s", plan_file);
+    ok(nd_options_set(&adaptive, "sample", how, &err));
+    list found;
+    find(&found, unseen, &adaptive);
+    unsigned right = 0;
+    for (unsigned i = 0; i < FAMILIES; i++) right += found.found[i] && truth.found[i];
+    double precision = (double)right / found.n;
+    print_message("goal %.2f: precision %.4f on unseen documents, %u found, %.1f %% kept\n", goal,
+                  precision, found.n, 100 * r.share);
+    assert_true(r.share < 0.9); /* it does save something */
+    assert_true(precision >= goal);
+    /* The prediction of what is kept holds there too. */
+    nd_summary s;
+    list again = {0};
+    nd_sink sink = {&again, take};
+    const char *path = unseen;
+    ok(nd_pairs(&s, &path, 1, &sink, &adaptive, NULL, &err));
+    assert_true(fabs((double)s.sample_kept / (double)s.sample_seen - r.share) < 0.05);
+    for (unsigned g = 1; g < r.groups; g++) { /* larger documents bear no less */
+      assert_true(r.group[g].modulus >= r.group[g - 1].modulus);
+      assert_true(r.group[g].from == r.group[g - 1].below);
+    }
+    for (unsigned g = 0; g < r.groups; g++)
+      assert_true(r.group[g].modulus == 1 || r.group[g].low >= goal);
+    /* The same in one step. */
+    nd_options direct = o;
+    snprintf(how, sizeof how, "adaptive:%s", k ? "0.85" : "0.7");
+    ok(nd_options_set(&direct, "sample", how, &err));
+    list at_once;
+    find(&at_once, seen, &direct);
+    find(&found, seen, &adaptive);
+    assert_memory_equal(at_once.found, found.found, sizeof found.found);
+  }
+}
+
+static void recall_holds(void **state) {
+  (void)state;
+  nd_options o;
+  nd_plan_result r;
+  options(&o, "exact");
+  ok(nd_options_set(&o, "recall", "0.99", &err));
+  list truth, found;
+  find(&truth, unseen, &o);
+  make_plan(&r, seen, (nd_decimal){0, 1}, &o);
+  assert_true(r.bands && r.recall >= 0.99 && r.permutations == r.bands * r.rows);
+  nd_options m;
+  options(&m, "minhash");
+  m.permutations = r.permutations;
+  m.bands = r.bands;
+  m.rows = r.rows;
+  find(&found, unseen, &m);
+  double recall = (double)found.n / truth.n;
+  print_message("recall %.4f measured, %.4f predicted over all pairs\n", recall, r.recall_of_pairs);
+  assert_true(recall >= 0.98 && fabs(recall - r.recall_of_pairs) < 0.02);
+  assert_true(fabs(r.near_duplicates / truth.n - 1) < 0.25); /* another corpus of the kind */
+}
+
+static void unreachable(void **state) {
+  (void)state;
+  nd_options o;
+  nd_plan_result r;
+  options(&o, "exact");
+  make_plan(&r, seen, (nd_decimal){999, 1000}, &o);
+  assert_false(r.reached);
+  assert_true(r.best > 0.3 && r.best < 0.999);
+  unsigned kept_whole = 0;
+  for (unsigned g = 0; g < r.groups; g++) kept_whole += r.group[g].modulus == 1;
+  assert_true(kept_whole > 0);
+  /* Recall beyond every sketch: said, with the best there is. */
+  ok(nd_options_set(&o, "threshold", "0.01", &err));
+  ok(nd_options_set(&o, "recall", "0.999999999", &err));
+  make_plan(&r, seen, (nd_decimal){0, 1}, &o);
+  assert_true(r.bands == 0 && r.recall > 0 && r.recall < 0.999999999);
+  /* Goals that are none. */
+  nd_summary s;
+  const char *path = seen;
+  nd_plan_request q = {.inputs = &path, .input_n = 1, .precision = {3, 2}};
+  assert_int_equal(nd_plan(&r, &s, &q, NULL, &o, NULL, &err), ND_ERR_USAGE);
+}
+
+/* Too few documents for groups: one group, and nothing is thrown away. */
+static void tiny(void **state) {
+  (void)state;
+  char path[64];
+  nd_options o;
+  nd_plan_result r;
+  static const char *const texts[] = {"", "one line with a few words\n",
+                                      "a b c d e f g\na b c d e f h\na b c d e f g\n"};
+  options(&o, "exact");
+  snprintf(path, sizeof path, "%s/tiny", dir);
+  for (size_t i = 0; i < 3; i++) {
+    FILE *f = fopen(path, "w");
+    fputs(texts[i], f);
+    fclose(f);
+    make_plan(&r, path, (nd_decimal){9, 10}, &o);
+    assert_int_equal(r.groups, 1);
+    assert_int_equal(r.group[0].modulus, 1);
+    assert_false(r.reached);
+    nd_options adaptive = o;
+    char how[100];
+    snprintf(how, sizeof how, "adaptive:%s", plan_file);
+    ok(nd_options_set(&adaptive, "sample", how, &err));
+    list found;
+    find(&found, path, &adaptive);
+  }
+  unlink(path);
+}
+
+static int setup(void **state) {
+  (void)state;
+  if (!mkdtemp(dir)) return 1;
+  snprintf(seen, sizeof seen, "%s/seen", dir);
+  snprintf(unseen, sizeof unseen, "%s/unseen", dir);
+  snprintf(plan_file, sizeof plan_file, "%s/plan", dir);
+  print_message("seeds 1 and 2\n");
+  make_corpus(seen, 1);
+  make_corpus(unseen, 2);
+  return 0;
+}
+
+static int teardown(void **state) {
+  (void)state;
+  unlink(seen);
+  unlink(unseen);
+  unlink(plan_file);
+  return rmdir(dir);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(precision_holds),
+                                     cmocka_unit_test(recall_holds), cmocka_unit_test(unreachable),
+                                     cmocka_unit_test(tiny)};
+  return cmocka_run_group_tests(tests, setup, teardown);
+}
