@@ -1,0 +1,217 @@
+/* Linear-space differences; see word_diff.h. */
+#include "verify/word_diff.h"
+
+#include <xxhash.h>
+
+enum { LIMIT = 256 };
+
+/* Part of both documents that is still to be compared. */
+typedef struct box {
+  uint32_t a, a_end, b, b_end;
+} box;
+
+typedef struct work {
+  nd_diff *d;
+  const uint32_t *a, *b;
+  int64_t *forward, *backward; /* furthest x per diagonal, around 0 */
+  nd_error *err;
+} work;
+
+static nd_status add_run(nd_diff *d, uint32_t a, uint32_t a_n, uint32_t b, uint32_t b_n, bool same,
+                         nd_error *err) {
+  if (a_n + b_n == 0) return ND_OK;
+  if (d->n && d->runs[d->n - 1].same == same) {
+    d->runs[d->n - 1].a_n += a_n;
+    d->runs[d->n - 1].b_n += b_n;
+  } else {
+    ND_TRY(nd_array_grow(&d->runs, &d->cap, d->n + 1, sizeof *d->runs, err));
+    d->runs[d->n++] = (nd_diff_run){a, a_n, b, b_n, same};
+  }
+  return ND_OK;
+}
+
+/* A point on a shortest path through the box, or on a good one.  Diagonal k
+ * holds the points with x - y = k; after c steps the diagonals -c … c can be
+ * reached, as far as the box has them. */
+static void find_middle(uint32_t *mid_a, uint32_t *mid_b, const work *w, box x) {
+  const uint32_t *a = w->a + x.a, *b = w->b + x.b;
+  int64_t n = x.a_end - x.a, m = x.b_end - x.b, gap = n - m;
+  bool odd = gap & 1;
+  int64_t *f = w->forward, *r = w->backward;
+  f[1] = 0;
+  r[1] = 0;
+  int64_t best = -1, best_x = 0, best_y = 0;
+  int64_t last = (n + m + 1) / 2;
+  if (last > LIMIT) last = LIMIT;
+  for (int64_t c = 0; c <= last; c++) {
+    for (int64_t k = -c; k <= c; k += 2) {
+      if (k < -m || k > n) continue;
+      int64_t px = k == -c || (k != c && f[k - 1] < f[k + 1]) ? f[k + 1] : f[k - 1] + 1;
+      /* Neighbours outside the box hold nothing. */
+      if (px > n) px = n;
+      int64_t py = px - k;
+      if (py < 0 || py > m) {
+        f[k] = k < 0 ? 0 : k;
+        continue;
+      }
+      while (px < n && py < m && a[px] == b[py]) px++, py++;
+      f[k] = px;
+      if (px + py > best) best = px + py, best_x = px, best_y = py;
+      int64_t other = gap - k;
+      if (odd && other >= -(c - 1) && other <= c - 1 && px + r[other] >= n) {
+        *mid_a = x.a + (uint32_t)px;
+        *mid_b = x.b + (uint32_t)py;
+        return;
+      }
+    }
+    for (int64_t k = -c; k <= c; k += 2) {
+      if (k < -m || k > n) continue;
+      int64_t px = k == -c || (k != c && r[k - 1] < r[k + 1]) ? r[k + 1] : r[k - 1] + 1;
+      if (px > n) px = n;
+      int64_t py = px - k;
+      if (py < 0 || py > m) {
+        r[k] = k < 0 ? 0 : k;
+        continue;
+      }
+      while (px < n && py < m && a[n - 1 - px] == b[m - 1 - py]) px++, py++;
+      r[k] = px;
+      int64_t other = gap - k;
+      if (!odd && other >= -c && other <= c && px + f[other] >= n) {
+        *mid_a = x.a + (uint32_t)(n - px);
+        *mid_b = x.b + (uint32_t)(m - py);
+        return;
+      }
+    }
+  }
+  *mid_a = x.a + (uint32_t)best_x;
+  *mid_b = x.b + (uint32_t)best_y;
+}
+
+static nd_status split(const work *w, box x) {
+  /* Halves wait on a stack, the left one on top: runs come in order. */
+  enum { DEPTH = 128 };
+  box stack[DEPTH];
+  size_t depth = 0;
+  stack[depth++] = x;
+  while (depth > 0) {
+    x = stack[--depth];
+    uint32_t head = 0, tail = 0;
+    while (x.a + head < x.a_end && x.b + head < x.b_end && w->a[x.a + head] == w->b[x.b + head])
+      head++;
+    ND_TRY(add_run(w->d, x.a, head, x.b, head, true, w->err));
+    x.a += head;
+    x.b += head;
+    while (x.a_end - tail > x.a && x.b_end - tail > x.b &&
+           w->a[x.a_end - 1 - tail] == w->b[x.b_end - 1 - tail])
+      tail++;
+    if (tail) {
+      if (depth == DEPTH) return nd_fail(w->err, ND_ERR_LIMIT, "the difference is nested too deep");
+      stack[depth++] = (box){x.a_end - tail, x.a_end, x.b_end - tail, x.b_end};
+      x.a_end -= tail;
+      x.b_end -= tail;
+    }
+    if (x.a == x.a_end || x.b == x.b_end || depth + 2 > DEPTH) {
+      ND_TRY(add_run(w->d, x.a, x.a_end - x.a, x.b, x.b_end - x.b, false, w->err));
+      continue;
+    }
+    uint32_t a, b;
+    find_middle(&a, &b, w, x);
+    if ((a == x.a && b == x.b) || (a == x.a_end && b == x.b_end)) {
+      ND_TRY(add_run(w->d, x.a, x.a_end - x.a, x.b, x.b_end - x.b, false, w->err));
+      continue;
+    }
+    stack[depth++] = (box){a, x.a_end, b, x.b_end};
+    stack[depth++] = (box){x.a, a, x.b, b};
+  }
+  return ND_OK;
+}
+
+static void count(nd_diff *d) {
+  d->same = d->only_a = d->only_b = 0;
+  for (size_t i = 0; i < d->n; i++) {
+    const nd_diff_run *r = &d->runs[i];
+    if (r->same)
+      d->same += r->a_n;
+    else
+      d->only_a += r->a_n, d->only_b += r->b_n;
+  }
+}
+
+nd_status nd_symbol_diff(nd_diff *d, const uint32_t *a, size_t n, const uint32_t *b, size_t m,
+                         nd_error *err) {
+  enum { ROOM = 2 * LIMIT + 8 };
+  d->n = 0;
+  if (n > INT32_MAX || m > INT32_MAX)
+    return nd_fail(err, ND_ERR_LIMIT, "a document of more than 2^31 words cannot be compared");
+  ND_TRY(nd_array_grow(&d->reach, &d->reach_cap, (size_t)2 * ROOM, sizeof *d->reach, err));
+  memset(d->reach, 0, (size_t)2 * ROOM * sizeof *d->reach);
+  work w = {d, a, b, d->reach + ROOM / 2, d->reach + ROOM + ROOM / 2, err};
+  ND_TRY(split(&w, (box){0, (uint32_t)n, 0, (uint32_t)m}));
+  count(d);
+  return ND_OK;
+}
+
+void nd_diff_join_islands(nd_diff *d, uint32_t island) {
+  size_t to = 0;
+  for (size_t i = 0; i < d->n; i++) {
+    nd_diff_run r = d->runs[i];
+    bool joins = to > 0 && !d->runs[to - 1].same && r.same && i + 1 < d->n && r.a_n < island;
+    if (joins) {
+      const nd_diff_run *before = &d->runs[to - 1], *after = &d->runs[i + 1];
+      joins = r.a_n < before->a_n + before->b_n && r.a_n < after->a_n + after->b_n;
+    }
+    if (joins) {
+      d->runs[to - 1].a_n += r.a_n + d->runs[i + 1].a_n;
+      d->runs[to - 1].b_n += r.b_n + d->runs[i + 1].b_n;
+      i++;
+    } else {
+      d->runs[to++] = r;
+    }
+  }
+  d->n = to;
+  count(d);
+}
+
+/* Equal words get equal symbols: the place of the first one that was seen. */
+typedef struct word_slot {
+  const char *p;
+  uint32_t n, symbol;
+} word_slot;
+
+static uint32_t symbol_of(word_slot *table, size_t mask, nd_str word, uint32_t *next) {
+  size_t at = (size_t)XXH3_64bits(word.p, word.n) & mask;
+  while (table[at].symbol && (table[at].n != word.n || memcmp(table[at].p, word.p, word.n) != 0))
+    at = (at + 1) & mask;
+  if (!table[at].symbol) table[at] = (word_slot){word.p, (uint32_t)word.n, ++*next};
+  return table[at].symbol;
+}
+
+static void make_symbols(uint32_t *out, word_slot *table, size_t mask, nd_str text,
+                         const uint32_t *end, size_t n, uint32_t *next) {
+  uint32_t from = 0;
+  for (size_t i = 0; i < n; i++) {
+    out[i] = symbol_of(table, mask, (nd_str){text.p + from, end[i] - from}, next);
+    from = end[i] + 1;
+  }
+}
+
+nd_status nd_word_diff(nd_diff *d, nd_str a, const uint32_t *a_end, size_t a_n, nd_str b,
+                       const uint32_t *b_end, size_t b_n, nd_error *err) {
+  size_t size = 16;
+  while (size < 2 * (a_n + b_n)) size *= 2;
+  ND_TRY(nd_array_grow(&d->symbols, &d->symbol_cap, a_n + b_n + 1, sizeof *d->symbols, err));
+  ND_TRY(nd_array_grow(&d->table, &d->table_cap, size, sizeof(word_slot), err));
+  memset(d->table, 0, size * sizeof(word_slot));
+  uint32_t next = 0;
+  make_symbols(d->symbols, d->table, size - 1, a, a_end, a_n, &next);
+  make_symbols(d->symbols + a_n, d->table, size - 1, b, b_end, b_n, &next);
+  return nd_symbol_diff(d, d->symbols, a_n, d->symbols + a_n, b_n, err);
+}
+
+void nd_diff_clear(nd_diff *d) {
+  nd_free(d->runs);
+  nd_free(d->symbols);
+  nd_free(d->reach);
+  nd_free(d->table);
+  *d = (nd_diff){0};
+}

@@ -1,0 +1,157 @@
+/* Differences: runs tile both sides, same runs are the same, the path is the
+ * shortest where the search may be complete, and no input is slow. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <time.h>
+
+#include "base/rng.h"
+#include "text/words.h"
+#include "verify/word_diff.h"
+
+static nd_error err;
+static void ok(nd_status status) {
+  if (status != ND_OK) fail_msg("%s: %s", nd_status_name(status), err.message);
+}
+
+static void check(const nd_diff *d, const uint32_t *a, size_t n, const uint32_t *b, size_t m) {
+  size_t at_a = 0, at_b = 0, same = 0;
+  for (size_t i = 0; i < d->n; i++) {
+    const nd_diff_run *r = &d->runs[i];
+    assert_int_equal(r->a, at_a);
+    assert_int_equal(r->b, at_b);
+    assert_true(r->a_n + r->b_n > 0);
+    if (i) assert_true(r->same != d->runs[i - 1].same);
+    if (r->same) {
+      assert_int_equal(r->a_n, r->b_n);
+      assert_memory_equal(a + r->a, b + r->b, r->a_n * sizeof *a);
+      same += r->a_n;
+    }
+    at_a += r->a_n;
+    at_b += r->b_n;
+  }
+  assert_int_equal(at_a, n);
+  assert_int_equal(at_b, m);
+  assert_int_equal(same, d->same);
+  assert_int_equal(n - same, d->only_a);
+  assert_int_equal(m - same, d->only_b);
+}
+
+/* The longest common subsequence by the plain table. */
+static uint32_t longest(const uint32_t *a, size_t n, const uint32_t *b, size_t m) {
+  uint32_t *row = calloc(2 * (m + 1), sizeof *row), *old = row + m + 1, result;
+  for (size_t i = 0; i < n; i++) {
+    memcpy(old, row, (m + 1) * sizeof *row);
+    for (size_t j = 0; j < m; j++)
+      row[j + 1] = a[i] == b[j] ? old[j] + 1 : old[j + 1] > row[j] ? old[j + 1] : row[j];
+  }
+  result = row[m];
+  free(row);
+  return result;
+}
+
+static void shortest_paths(void **state) {
+  (void)state;
+  nd_rng rng = {404};
+  nd_diff d = {0};
+  for (int round = 0; round < 20000; round++) {
+    uint32_t a[80], b[80];
+    size_t n = (size_t)nd_rng_below(&rng, 80), m = (size_t)nd_rng_below(&rng, 80);
+    uint32_t letters = 1 + (uint32_t)nd_rng_below(&rng, 30);
+    for (size_t i = 0; i < n; i++) a[i] = (uint32_t)nd_rng_below(&rng, letters);
+    for (size_t i = 0; i < m; i++)
+      b[i] = round % 2 && i < n && nd_rng_below(&rng, 5) ? a[i]
+                                                         : (uint32_t)nd_rng_below(&rng, letters);
+    ok(nd_symbol_diff(&d, a, n, b, m, &err));
+    check(&d, a, n, b, m);
+    if (d.same != longest(a, n, b, m))
+      fail_msg("round %d: %u the same, not %u", round, (unsigned)d.same, longest(a, n, b, m));
+    nd_diff_join_islands(&d, 3);
+    size_t at = 0;
+    for (size_t i = 0; i < d.n; i++) at += d.runs[i].a_n;
+    assert_int_equal(at, n);
+  }
+  nd_diff_clear(&d);
+}
+
+static void words(void **state) {
+  (void)state;
+  nd_str a = nd_str_of("the quick brown fox jumps over the lazy dog");
+  nd_str b = nd_str_of("the quick red fox over the very lazy dog");
+  uint32_t *ends[2] = {NULL, NULL};
+  size_t n[2], cap[2] = {0, 0};
+  ok(nd_token_ends(&ends[0], &n[0], &cap[0], a, &err));
+  ok(nd_token_ends(&ends[1], &n[1], &cap[1], b, &err));
+  nd_diff d = {0};
+  ok(nd_word_diff(&d, a, ends[0], n[0], b, ends[1], n[1], &err));
+  assert_int_equal(d.same, 7);
+  assert_int_equal(d.only_a, 2);
+  assert_int_equal(d.only_b, 2);
+  assert_int_equal(d.runs[0].a_n, 2);
+  ok(nd_word_diff(&d, a, ends[0], 0, b, ends[1], 0, &err));
+  assert_int_equal(d.n, 0);
+  nd_diff_clear(&d);
+  nd_free(ends[0]);
+  nd_free(ends[1]);
+}
+
+static void islands_are_joined(void **state) {
+  (void)state;
+  uint32_t a[] = {1, 2, 3, 9, 4, 5, 6, 7, 7, 7}, b[] = {11, 12, 13, 9, 14, 15, 16, 7, 7, 7};
+  nd_diff d = {0};
+  ok(nd_symbol_diff(&d, a, 10, b, 10, &err));
+  assert_int_equal(d.n, 4);
+  nd_diff_join_islands(&d, 2);
+  assert_int_equal(d.n, 2);
+  assert_int_equal(d.runs[0].a_n, 7);
+  assert_int_equal(d.same, 3);
+  nd_diff_clear(&d);
+}
+
+static double seconds(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* Long documents without a word in common, with every word in common in another
+ * order, and of two words: none may be quadratic (4e10 steps would take minutes). */
+static void hostile_input_is_quick(void **state) {
+  (void)state;
+  enum { N = 200000 };
+  uint32_t *a = malloc(N * sizeof *a), *b = malloc(N * sizeof *b);
+  nd_diff d = {0};
+  nd_rng rng = {1};
+  for (int kind = 0; kind < 4; kind++) {
+    for (uint32_t i = 0; i < N; i++) {
+      a[i] = kind == 0 ? i : kind == 1 ? i : (uint32_t)nd_rng_below(&rng, kind == 2 ? 2 : 50);
+      b[i] = kind == 0   ? i + N
+             : kind == 1 ? N - 1 - i
+                         : (uint32_t)nd_rng_below(&rng, kind == 2 ? 2 : 50);
+    }
+    double begin = seconds();
+    ok(nd_symbol_diff(&d, a, N, b, N, &err));
+    double took = seconds() - begin;
+    check(&d, a, N, b, N);
+    if (took > 5) fail_msg("kind %d took %.1f s", kind, took);
+  }
+  nd_diff_clear(&d);
+  free(a);
+  free(b);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(shortest_paths),
+      cmocka_unit_test(words),
+      cmocka_unit_test(islands_are_joined),
+      cmocka_unit_test(hostile_input_is_quick),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
