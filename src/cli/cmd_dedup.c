@@ -55,7 +55,7 @@ static void report(const nd_summary *s, const cli_args *args, const cli_progress
           s->clusters == 1 ? "" : "s");
   report_method(s, &args->options);
   cli_report_cost(s, p);
-  fprintf(stderr, "result    %s/kept, clusters.tsv, pairs.tsv, summary.json\n",
+  fprintf(stderr, "result    %s/report.html, kept, clusters.tsv, pairs.tsv, summary.json\n",
           args->extra[OUTPUT]);
 }
 
@@ -93,7 +93,8 @@ const cli_command cli_dedup = {
     "a corpus without its near-duplicates: the main job",
     "Reads files, directories or - (standard input), finds documents that are near-duplicates of "
     "one another, keeps one of each cluster, and writes DIR/kept (the kept documents in the "
-    "input's own format, byte for byte), clusters.tsv, pairs.tsv, rejected.tsv and summary.json. "
+    "input's own format, byte for byte), clusters.tsv, pairs.tsv, rejected.tsv, summary.json and "
+    "report.html, the same for people. "
     "Every dropped document is a verified near-duplicate of the one kept in its place. "
     "Interrupted, the same command resumes.",
     "  neardup dedup corpus.jsonl -o out\n"

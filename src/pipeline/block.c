@@ -3,7 +3,7 @@
 
 #include <xxhash.h>
 
-static const uint64_t block_magic = 0x316b6c4270754464; /* "dDupBlk1" */
+static const uint64_t block_magic = 0x326b6c4270754464; /* "dDupBlk2" */
 
 static size_t cell(const nd_block_header *h, int column) {
   switch (column) {
@@ -24,6 +24,11 @@ uint64_t nd_block_column(const nd_block_header *h, nd_column column) {
   return at;
 }
 
+uint64_t nd_block_urls(const nd_block_header *h) {
+  return nd_block_column(h, ND_COLUMNS) + h->id_bytes + h->text_bytes + h->reject_bytes +
+         8 * h->starts;
+}
+
 void nd_block_start(nd_block *b, uint32_t task, uint32_t part, uint32_t bands,
                     uint32_t sketch_words) {
   b->head = (nd_block_header){.magic = block_magic,
@@ -31,7 +36,7 @@ void nd_block_start(nd_block *b, uint32_t task, uint32_t part, uint32_t bands,
                               .part = part,
                               .bands = bands,
                               .sketch_words = sketch_words};
-  b->ids.n = b->texts.n = b->rejects.n = b->starts.n = b->image.n = 0;
+  b->ids.n = b->texts.n = b->rejects.n = b->starts.n = b->urls.n = b->image.n = 0;
 }
 
 static nd_status grow(void *column, size_t *cap, size_t want, size_t size, nd_error *err) {
@@ -54,7 +59,7 @@ nd_status nd_block_reserve(nd_block *b, nd_error *err) {
   uint64_t **wide[] = {&b->rank, &b->id_hash, &b->offset, &b->length};
   for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
     ND_TRY(grow(wide[i], &b->cap, to, 8, err));
-  uint32_t **narrow[] = {&b->file, &b->line, &b->shingles, &b->text_end, &b->id_end};
+  uint32_t **narrow[] = {&b->file, &b->line, &b->shingles, &b->text_end, &b->id_end, &b->url_end};
   for (size_t i = 0; i < sizeof narrow / sizeof *narrow; i++)
     ND_TRY(grow(narrow[i], &b->cap, to, 4, err));
   b->cap = to;
@@ -78,17 +83,19 @@ nd_status nd_block_finish(nd_block *b, nd_error *err) {
   h->text_bytes = b->texts.n;
   h->reject_bytes = b->rejects.n;
   h->starts = b->starts.n / 8;
+  h->url_bytes = b->urls.n;
   uint64_t columns = nd_block_column(h, ND_COLUMNS);
-  uint64_t end = columns + h->id_bytes + h->text_bytes + h->reject_bytes + 8 * h->starts;
+  uint64_t end =
+      columns + h->id_bytes + h->text_bytes + h->reject_bytes + 8 * h->starts + h->url_bytes;
   uint64_t padded = (end + ND_BLOCK_ALIGN - 1) / ND_BLOCK_ALIGN * ND_BLOCK_ALIGN;
   h->payload = padded - sizeof *h;
   b->image.n = 0;
   ND_TRY(nd_buf_reserve(&b->image, padded, err));
   char *p = b->image.p;
   size_t n = h->docs;
-  const void *columns_in[ND_COLUMNS] = {b->digest,  NULL,        b->sketch,   b->rank,
-                                        b->id_hash, b->offset,   b->length,   b->file,
-                                        b->line,    b->shingles, b->text_end, b->id_end};
+  const void *columns_in[ND_COLUMNS] = {b->digest,   NULL,      b->sketch, b->rank, b->id_hash,
+                                        b->offset,   b->length, b->file,   b->line, b->shingles,
+                                        b->text_end, b->id_end, b->url_end};
   for (int c = 0; c < ND_COLUMNS; c++) {
     size_t size = cell(h, c) * n;
     char *to = p + nd_block_column(h, (nd_column)c);
@@ -100,7 +107,7 @@ nd_status nd_block_finish(nd_block *b, nd_error *err) {
     }
   }
   char *bytes = p + columns;
-  const nd_buf *tail[] = {&b->ids, &b->texts, &b->rejects, &b->starts};
+  const nd_buf *tail[] = {&b->ids, &b->texts, &b->rejects, &b->starts, &b->urls};
   for (size_t i = 0; i < sizeof tail / sizeof *tail; i++) {
     if (tail[i]->n) memcpy(bytes, tail[i]->p, tail[i]->n);
     bytes += tail[i]->n;
@@ -116,13 +123,14 @@ nd_status nd_block_finish(nd_block *b, nd_error *err) {
 }
 
 void nd_block_clear(nd_block *b) {
-  void *all[] = {b->digest, b->bands, b->sketch, b->rank,     b->id_hash,  b->offset,
-                 b->length, b->file,  b->line,   b->shingles, b->text_end, b->id_end};
+  void *all[] = {b->digest, b->bands, b->sketch,   b->rank,     b->id_hash, b->offset, b->length,
+                 b->file,   b->line,  b->shingles, b->text_end, b->id_end,  b->url_end};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) nd_free(all[i]);
   nd_buf_clear(&b->ids);
   nd_buf_clear(&b->texts);
   nd_buf_clear(&b->rejects);
   nd_buf_clear(&b->starts);
+  nd_buf_clear(&b->urls);
   nd_buf_clear(&b->image);
   *b = (nd_block){0};
 }
@@ -134,9 +142,9 @@ bool nd_block_valid(nd_str bytes) {
   if (h.magic != block_magic || h.payload > bytes.n - sizeof h) return false;
   uint64_t need = nd_block_column(&h, ND_COLUMNS);
   if (h.id_bytes > bytes.n || h.text_bytes > bytes.n || h.reject_bytes > bytes.n ||
-      h.starts > bytes.n)
+      h.starts > bytes.n || h.url_bytes > bytes.n)
     return false;
-  need += h.id_bytes + h.text_bytes + h.reject_bytes + 8 * h.starts;
+  need += h.id_bytes + h.text_bytes + h.reject_bytes + 8 * h.starts + h.url_bytes;
   if (need > sizeof h + h.payload) return false;
   const size_t skip = 2 * sizeof(uint64_t);
   return XXH3_64bits(bytes.p + skip, sizeof h + h.payload - skip) == h.checksum;

@@ -11,7 +11,8 @@
  *            offset   8 × docs      length  8 × docs
  *            file     4 × docs      line    4 × docs
  *            shingles 4 × docs      text_end 4 × docs   id_end 4 × docs
- *   bytes    ids | token texts | rejects | starts
+ *            url_end  4 × docs
+ *   bytes    ids | token texts | rejects | starts | urls
  *
  * A reject: u64 offset, u64 length, u32 file, u32 line, u32 n, n bytes of reason.
  * starts: u64 each, where the records of a packed archive begin, documents or
@@ -41,7 +42,8 @@ typedef struct nd_block_header {
   uint32_t raw;            /* 1: no texts here; they are read again from the input */
   uint64_t lines;          /* lines of a range task */
   uint64_t id_bytes, text_bytes, reject_bytes;
-  uint64_t starts;    /* how many */
+  uint64_t starts; /* how many */
+  uint64_t url_bytes;
   uint64_t raw_bytes; /* input bytes seen (decompressed) */
   uint64_t others;    /* records that are no documents */
   uint64_t empties;   /* documents without a token */
@@ -63,11 +65,14 @@ typedef enum nd_column {
   ND_COL_SHINGLES,
   ND_COL_TEXT_END,
   ND_COL_ID_END,
+  ND_COL_URL_END,
   ND_COLUMNS
 } nd_column;
 
 /* Where a column begins, from the block's start; `ND_COLUMNS` gives the ids. */
 uint64_t nd_block_column(const nd_block_header *h, nd_column column);
+/* … and the URLs. */
+uint64_t nd_block_urls(const nd_block_header *h);
 
 /* A block being built.  {0}, then nd_block_start. */
 typedef struct nd_block {
@@ -76,9 +81,9 @@ typedef struct nd_block {
   uint64_t *bands; /* document by document here; turned on writing */
   uint64_t *sketch;
   uint64_t *rank, *id_hash, *offset, *length;
-  uint32_t *file, *line, *shingles, *text_end, *id_end;
+  uint32_t *file, *line, *shingles, *text_end, *id_end, *url_end;
   size_t cap;
-  nd_buf ids, texts, rejects, starts;
+  nd_buf ids, texts, rejects, starts, urls;
   nd_buf image; /* the bytes to write */
 } nd_block;
 

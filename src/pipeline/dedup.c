@@ -4,6 +4,7 @@
 #include "output/tsv.h"
 #include "pipeline/kept.h"
 #include "pipeline/lines.h"
+#include "pipeline/report_data.h"
 #include "pipeline/summary.h"
 #include "pipeline/survivors.h"
 #include "pipeline/workdir.h"
@@ -13,6 +14,8 @@ typedef struct dedup {
   nd_workdir dir;
   nd_clusters clusters;
   uint32_t *size; /* per centre: members */
+  nd_report report;
+  nd_report_source source;
 } dedup;
 
 static nd_status fill_pairs(nd_lines *l, void *context, nd_error *err) {
@@ -47,12 +50,13 @@ static nd_status count_clusters(dedup *d, nd_error *err) {
   return ND_OK;
 }
 
-/* The lists; beside the copying, as one thread does them. */
+/* The lists and what the report shows; beside the copying, as one thread does them. */
 static nd_status write_lists(void *context, nd_error *err) {
   dedup *d = context;
   ND_TRY(nd_lines_file(d->dir.out, "pairs.tsv", fill_pairs, &d->job, err));
   ND_TRY(nd_lines_file(d->dir.out, "clusters.tsv", fill_clusters, d, err));
-  return nd_lines_file(d->dir.out, "rejected.tsv", fill_rejects, &d->job, err);
+  ND_TRY(nd_lines_file(d->dir.out, "rejected.tsv", fill_rejects, &d->job, err));
+  return nd_report_gather(&d->report, &d->source, err);
 }
 
 static nd_status write_results(dedup *d, nd_error *err) {
@@ -67,6 +71,7 @@ static nd_status write_results(dedup *d, nd_error *err) {
   ND_TRY(status);
   j->summary->write_seconds = nd_job_lap(j);
   nd_job_finish(j);
+  ND_TRY(nd_report_finish(&d->report, &d->source, out, err));
   ND_TRY(nd_path_join(&path, out, "summary.json", err));
   status = nd_summary_write(j, path, d->dir.fingerprint, err);
   nd_free(path);
@@ -96,6 +101,7 @@ static nd_status run(dedup *d, const char *const *inputs, size_t n, const char *
   ND_TRY(nd_job_match(j, d->dir.work, err));
   ND_TRY(nd_survivors(&d->clusters, j, d->dir.work, err));
   ND_TRY(count_clusters(d, err));
+  d->source = (nd_report_source){j, &d->clusters, d->size, d->dir.work, inputs, n, directory};
   return write_results(d, err);
 }
 
@@ -109,6 +115,7 @@ nd_status nd_dedup(nd_summary *out, const char *const *inputs, size_t n, const c
   nd_job_finish(&d.job);
   nd_clusters_clear(&d.clusters);
   nd_free(d.size);
+  nd_report_clear(&d.report);
   nd_job_close(&d.job);
   nd_workdir_close(&d.dir);
   return status;

@@ -23,8 +23,22 @@ static double since(const struct timespec *t) {
   return (double)(now.tv_sec - t->tv_sec) + (double)(now.tv_nsec - t->tv_nsec) * 1e-9;
 }
 
+/* Of this program alone: getrusage also counts what a large parent had before
+ * it started us. */
+static uint64_t peak_memory(void) {
+  unsigned long kib = 0;
+  FILE *f = fopen("/proc/self/status", "re");
+  char line[256];
+  while (f && !kib && fgets(line, sizeof line, f)) (void)sscanf(line, "VmHWM: %lu", &kib);
+  if (f) fclose(f);
+  struct rusage u;
+  if (!kib && getrusage(RUSAGE_SELF, &u) == 0) kib = (unsigned long)u.ru_maxrss;
+  return (uint64_t)kib * 1024;
+}
+
 double nd_job_lap(nd_job_run *j) {
   double seconds = since(&j->stage_began);
+  if (j->stage < 4) j->stage_peak[j->stage++] = peak_memory();
   clock_gettime(CLOCK_MONOTONIC, &j->stage_began);
   return seconds;
 }
@@ -59,19 +73,6 @@ void nd_job_close(nd_job_run *j) {
   nd_feed_free(j->feed);
   nd_walk_clear(&j->walk);
   nd_shingle_set_free(j->common);
-}
-
-/* Of this program alone: getrusage also counts what a large parent had before
- * it started us. */
-static uint64_t peak_memory(void) {
-  unsigned long kib = 0;
-  FILE *f = fopen("/proc/self/status", "re");
-  char line[256];
-  while (f && !kib && fgets(line, sizeof line, f)) (void)sscanf(line, "VmHWM: %lu", &kib);
-  if (f) fclose(f);
-  struct rusage u;
-  if (!kib && getrusage(RUSAGE_SELF, &u) == 0) kib = (unsigned long)u.ru_maxrss;
-  return (uint64_t)kib * 1024;
 }
 
 void nd_job_finish(nd_job_run *j) {
@@ -278,6 +279,7 @@ nd_status nd_job_match(nd_job_run *j, const char *work, nd_error *err) {
     s->candidates = j->found.counted;
     j->confirmed.sorted = j->found.pairs;
     j->found.pairs = NULL;
+    s->verify_seconds = nd_job_lap(j); /* nothing was left to do */
     return ND_OK;
   }
   ND_TRY(nd_confirm(&j->confirmed, &j->found, &j->source, work, verify_tick, &v, err));

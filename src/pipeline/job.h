@@ -29,6 +29,9 @@ typedef struct nd_job_run {
   nd_confirmed confirmed;
   nd_ids *ids;
   nd_shingle_set *common; /* of the census; NULL: none */
+  uint64_t pair_bins[101]; /* pairs listed, by similarity: see report_data.h */
+  uint64_t stage_peak[4];  /* resident bytes, at most, up to each stage's end */
+  unsigned stage;
   struct timespec began, stage_began;
   double cpu_began;
 } nd_job_run;
@@ -55,7 +58,7 @@ nd_status nd_job_match(nd_job_run *j, const char *work, nd_error *err) ND_MUST_C
 nd_status nd_job_report(nd_job_run *j, const char *stage, uint64_t done, uint64_t total,
                         nd_error *err) ND_MUST_CHECK;
 
-/* Seconds since the last call (or the start). */
+/* Seconds since the last call (or the start): a stage ends. */
 double nd_job_lap(nd_job_run *j);
 
 /* Times, memory and the like, at the end. */

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "output/tsv.h"
+#include "pipeline/report_data.h"
 #include "pipeline/workdir.h"
 
 enum { ENOUGH = 1 << 18, ROOM = 1 << 12 };
@@ -52,6 +53,7 @@ static nd_status put_pair(nd_lines *l, nd_job_run *j, uint32_t a, uint32_t b, ui
   ND_TRY(nd_lines_value(&l->text, j->settings.similarity, value, err));
   ND_TRY(nd_buf_append(&l->text, "\n", 1, err));
   j->summary->pairs++;
+  j->pair_bins[nd_report_bin(&j->settings, value)]++;
   return nd_lines_flush(l, false, err);
 }
 

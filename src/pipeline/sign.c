@@ -8,7 +8,7 @@
 #include "sketch/minhash.h"
 #include "text/plain.h"
 
-enum { BIG_BUFFER = 16 << 20 };
+enum { BIG_BUFFER = 16 << 20, URL_MOST = 400 };
 
 struct nd_signer {
   const nd_settings *settings;
@@ -147,6 +147,8 @@ static nd_status add_document(nd_block *b, nd_signer *s, const nd_document *d, c
     return nd_fail(err, ND_ERR_LIMIT, "the documents of one batch grew beyond 4 GiB");
   b->id_end[row] = (uint32_t)b->ids.n;
   b->text_end[row] = (uint32_t)b->texts.n;
+  ND_TRY(nd_buf_append(&b->urls, d->url.p, d->url.n < URL_MOST ? d->url.n : URL_MOST, err));
+  b->url_end[row] = (uint32_t)b->urls.n;
   b->head.empties += s->tokens.count == 0;
   b->head.tokens += s->tokens.count;
   b->head.docs++;

@@ -254,7 +254,7 @@ static int visible(const struct dirent *e) {
   return strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
 }
 
-/* Names and bytes of a directory, but for the summary, which tells times. */
+/* Names and bytes of a directory, but for the summary and the report, which tell times. */
 static void digest_tree(XXH3_state_t *h, const char *path) {
   struct dirent **names;
   int n = scandir(path, &names, visible, alphasort);
@@ -268,7 +268,8 @@ static void digest_tree(XXH3_state_t *h, const char *path) {
     XXH3_64bits_update(h, names[i]->d_name, strlen(names[i]->d_name) + 1);
     if (S_ISDIR(st.st_mode)) {
       digest_tree(h, full);
-    } else if (strcmp(names[i]->d_name, "summary.json") != 0) {
+    } else if (strcmp(names[i]->d_name, "summary.json") != 0 &&
+               strcmp(names[i]->d_name, "report.html") != 0) {
       read_file_text(&bytes, path, names[i]->d_name);
       XXH3_64bits_update(h, bytes.p, bytes.n);
     }

@@ -104,6 +104,7 @@ static nd_status fill(nd_block *b, uint32_t task, uint32_t part, nd_error *e) {
     if (status != ND_OK) return status;
     b->text_end[i] = (uint32_t)b->texts.n;
     b->id_end[i] = (uint32_t)b->ids.n;
+    b->url_end[i] = 0;
     b->head.docs++;
   }
   b->head.last = part + 1 == parts_of(task);
@@ -345,7 +346,7 @@ static void raw_spans(void **state) {
       b.rank[i] = b.id_hash[i] = 0;
       b.offset[i] = ((uint64_t)t << 34) + 100 * i;
       b.length[i] = 10 + i;
-      b.file[i] = b.line[i] = b.shingles[i] = b.text_end[i] = b.id_end[i] = 0;
+      b.file[i] = b.line[i] = b.shingles[i] = b.text_end[i] = b.id_end[i] = b.url_end[i] = 0;
       b.head.docs++;
     }
     b.head.raw = 1;

@@ -1,0 +1,15 @@
+/* A guess at the language of a text, for statistics only.
+ *
+ * The script decides where it can (kana: Japanese, Hangul: Korean …); among
+ * languages that share a script, the little words that each uses most.  Short
+ * texts and lists of names give no answer rather than a wrong one. */
+#ifndef ND_TEXT_LANGUAGE_H
+#define ND_TEXT_LANGUAGE_H
+
+#include "base/mem.h"
+
+/* An English name ("German", "Chinese", "Cyrillic script"), or "unknown".
+ * `tokens`: a token text; its first few thousand bytes are looked at. */
+const char *nd_language_guess(nd_str tokens);
+
+#endif
