@@ -2,6 +2,7 @@
  * hamming.h. */
 #include "candidate/hamming.h"
 
+#include "base/bits.h"
 #include "base/hash.h"
 #include "base/threads.h"
 #include "candidate/hamming_solve.h"
@@ -11,9 +12,7 @@ uint32_t nd_hamming_guaranteed(uint32_t pieces) {
 }
 
 uint32_t nd_hamming_distance(const uint64_t *a, const uint64_t *b, uint32_t words) {
-  uint32_t differ = 0;
-  for (uint32_t w = 0; w < words; w++) differ += (uint32_t)__builtin_popcountll(a[w] ^ b[w]);
-  return differ;
+  return nd_bits_differ(a, b, words);
 }
 
 enum { ROWS_PER_JOB = 64, SAMPLE = 1 << 19, SAMPLE_BITS = 16, FEW = 1024 };

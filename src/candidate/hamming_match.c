@@ -1,26 +1,18 @@
 /* The kernels; see hamming_match.h. */
 #include "candidate/hamming_match.h"
 
-#include "base/cpu.h"
+#include "base/bits.h"
 
 #if ND_X86
 #include <immintrin.h>
 #endif
-
-/* Bits set, without an instruction for it. */
-ND_INLINE uint32_t count_bits(uint64_t x) {
-  x -= x >> 1 & 0x5555555555555555u;
-  x = (x & 0x3333333333333333u) + (x >> 2 & 0x3333333333333333u);
-  x = (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0fu;
-  return (uint32_t)(x * 0x0101010101010101u >> 56);
-}
 
 static size_t match_base(uint32_t *hit, const uint64_t *v, size_t n, uint64_t x,
                          uint32_t distance) {
   size_t found = 0;
   for (size_t i = 0; i < n; i++) {
     hit[found] = (uint32_t)i;
-    found += count_bits(v[i] ^ x) <= distance;
+    found += nd_bits_count(v[i] ^ x) <= distance;
   }
   return found;
 }

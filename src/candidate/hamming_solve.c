@@ -1,6 +1,7 @@
 /* One bucket; see hamming_solve.h. */
 #include "candidate/hamming_solve.h"
 
+#include "base/bits.h"
 #include "base/hash.h"
 
 /* --- pairs on their way out --------------------------------------------------- */
@@ -119,7 +120,7 @@ uint64_t nd_solve_piece(const uint64_t *vector, uint32_t begin, uint32_t end) {
 static uint32_t count_vary(const uint64_t *vary, nd_region region) {
   uint32_t n = 0;
   for (uint32_t w = region.begin / 64; 64 * w < region.end; w++)
-    n += (uint32_t)__builtin_popcountll(vary[w] & range_mask(w, region.begin, region.end));
+    n += nd_bits_count(vary[w] & range_mask(w, region.begin, region.end));
   return n;
 }
 
@@ -205,7 +206,7 @@ static nd_status compare_wide(nd_solver *s, size_t begin, size_t end, size_t las
     const uint64_t *a = r->vectors + (size_t)row[i] * r->words;
     for (size_t j = i + 1; j < last; j++) {
       const uint64_t *b = r->vectors + (size_t)row[j] * r->words;
-      uint32_t d = nd_hamming_distance(a, b, r->words);
+      uint32_t d = nd_bits_differ(a, b, r->words);
       if (d <= r->distance && belongs(s, a, b)) ND_TRY(give_vectors(s, row[i], row[j], d, err));
     }
   }
@@ -226,8 +227,7 @@ nd_status nd_solve_rows(nd_solver *s, size_t begin, size_t end, size_t last, nd_
       for (size_t h = 0; h < hits; h++) {
         size_t j = from + s->hit[h];
         if (!belongs(s, key + i, key + j)) continue;
-        ND_TRY(
-            give_vectors(s, row[i], row[j], (uint32_t)__builtin_popcountll(key[i] ^ key[j]), err));
+        ND_TRY(give_vectors(s, row[i], row[j], nd_bits_count(key[i] ^ key[j]), err));
       }
     }
   }

@@ -2,6 +2,7 @@
  * made side by side; the counting is bit_counts.h's. */
 #include "sketch/projection.h"
 
+#include "base/bits.h"
 #include "base/hash.h"
 
 enum { LANES = 8 };
@@ -96,7 +97,5 @@ void nd_projection_sketch(uint64_t *out, const nd_projection *p, const uint64_t 
 }
 
 uint32_t nd_projection_agree(const uint64_t *a, const uint64_t *b, uint32_t words) {
-  uint32_t differ = 0;
-  for (uint32_t w = 0; w < words; w++) differ += (uint32_t)__builtin_popcountll(a[w] ^ b[w]);
-  return 64 * words - differ;
+  return 64 * words - nd_bits_differ(a, b, words);
 }

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "base/bits.h"
 #include "base/rng.h"
 #include "candidate/flat_table.h"
 #include "candidate/hamming.h"
@@ -58,7 +59,8 @@ static list naive(const nd_hamming_request *r) {
     for (uint64_t j = i + 1; j < r->n; j++) {
       const uint64_t *a = r->vectors + i * r->words, *b = r->vectors + j * r->words;
       uint32_t d = 0;
-      for (uint32_t w = 0; w < r->words; w++) d += (uint32_t)__builtin_popcountll(a[w] ^ b[w]);
+      for (uint32_t w = 0; w < r->words && d <= r->distance; w++)
+        for (uint64_t x = a[w] ^ b[w]; x && d <= r->distance; x &= x - 1) d++;
       if (d > r->distance) continue;
       if (r->pieces && !shares_piece(a, b, 64 * r->words, r->pieces)) continue;
       uint32_t x = r->number ? r->number[i] : (uint32_t)i;
@@ -137,7 +139,7 @@ static void make(uint64_t *v, size_t n, uint32_t words, double fresh, uint32_t m
   }
 }
 
-enum { N = 2200 };
+enum { N = 1400 };
 
 static void random_vectors_every_distance(void **state) {
   (void)state;
@@ -161,7 +163,7 @@ static void crowded_vectors_every_distance(void **state) {
         compare((nd_hamming_request){.vectors = v, .n = N, .words = 1, .distance = k}, "drift");
     for (size_t i = 0; i < N; i++) { /* all around one point */
       v[i] = 0x123456789abcdef;
-      for (uint64_t f = nd_rng_below(&rng, 14); f; f--) flip(v + i, 64, &rng);
+      for (uint64_t f = nd_rng_below(&rng, 14 + k); f; f--) flip(v + i, 64, &rng);
     }
     found += compare((nd_hamming_request){.vectors = v, .n = N, .words = 1, .distance = k}, "ball");
     if (k > 6) continue;
@@ -171,7 +173,7 @@ static void crowded_vectors_every_distance(void **state) {
     for (size_t i = 0; i < N; i++) v[i] = nd_rng_next(&rng) & 0xffff00000000ffff;
     compare((nd_hamming_request){.vectors = v, .n = N, .words = 1, .distance = k}, "two ends");
   }
-  assert_true(found > 20000);
+  assert_true(found > 10000);
   free(v);
 }
 
@@ -189,7 +191,7 @@ static void small_numbers(void **state) {
 
 static void wide_vectors(void **state) {
   (void)state;
-  enum { M = 1500 };
+  enum { M = 500 };
   uint64_t *v = malloc(M * 16 * 8);
   nd_rng rng = {4};
   const uint32_t widths[] = {2, 6, 16};
@@ -208,14 +210,14 @@ static void wide_vectors(void **state) {
       compare(r, "wide, crowded");
     }
   }
-  assert_true(found > 10000);
+  assert_true(found > 3000);
   free(v);
 }
 
 /* More vectors than one bucket holds, so that tables are made. */
 static void wide_tables(void **state) {
   (void)state;
-  enum { M = 5000 };
+  enum { M = 3000 };
   uint64_t *v = malloc(M * 6 * 8);
   nd_rng rng = {5};
   make(v, M, 6, 0.7, 24, &rng);
@@ -330,6 +332,14 @@ static void every_level_matches(void **state) {
     }
   }
   print_message("%zu levels\n", count);
+  for (int round = 0; round < 200; round++) {
+    uint32_t words = 1 + (uint32_t)nd_rng_below(&rng, 16);
+    for (uint32_t w = 0; w < 32; w++) v[w] = round % 3 ? nd_rng_next(&rng) : ~(uint64_t)0;
+    for (int level = 0; level <= (int)nd_cpu(); level++)
+      assert_int_equal(nd_bits_differ_level(v, v + 16, words, (nd_cpu_level)level),
+                       naive_distance(v, v + 16, words));
+    assert_int_equal(nd_hamming_distance(v, v + 16, words), naive_distance(v, v + 16, words));
+  }
 }
 
 static int by_key(const void *a, const void *b) {

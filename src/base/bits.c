@@ -1,0 +1,30 @@
+/* Counting differing bits; see bits.h. */
+#include "base/bits.h"
+
+static uint32_t differ_base(const uint64_t *a, const uint64_t *b, uint32_t words) {
+  uint32_t n = 0;
+  for (uint32_t w = 0; w < words; w++) n += nd_bits_count(a[w] ^ b[w]);
+  return n;
+}
+
+#if ND_X86
+ND_TARGET_SSE41 static uint32_t differ_popcnt(const uint64_t *a, const uint64_t *b,
+                                              uint32_t words) {
+  uint32_t n = 0;
+  for (uint32_t w = 0; w < words; w++) n += (uint32_t)__builtin_popcountll(a[w] ^ b[w]);
+  return n;
+}
+#endif
+
+uint32_t nd_bits_differ_level(const uint64_t *a, const uint64_t *b, uint32_t words,
+                              nd_cpu_level level) {
+#if ND_X86
+  if (level >= ND_CPU_SSE41) return differ_popcnt(a, b, words);
+#endif
+  (void)level;
+  return differ_base(a, b, words);
+}
+
+uint32_t nd_bits_differ(const uint64_t *a, const uint64_t *b, uint32_t words) {
+  return nd_bits_differ_level(a, b, words, nd_cpu());
+}
