@@ -16,15 +16,14 @@ ND_TARGET_SSE41 static uint32_t differ_popcnt(const uint64_t *a, const uint64_t 
 }
 #endif
 
-uint32_t nd_bits_differ_level(const uint64_t *a, const uint64_t *b, uint32_t words,
-                              nd_cpu_level level) {
+nd_bits_differ_fn nd_bits_differ_best(nd_cpu_level level) {
 #if ND_X86
-  if (level >= ND_CPU_SSE41) return differ_popcnt(a, b, words);
+  if (level >= ND_CPU_SSE41) return differ_popcnt;
 #endif
   (void)level;
-  return differ_base(a, b, words);
+  return differ_base;
 }
 
 uint32_t nd_bits_differ(const uint64_t *a, const uint64_t *b, uint32_t words) {
-  return nd_bits_differ_level(a, b, words, nd_cpu());
+  return nd_bits_differ_best(nd_cpu())(a, b, words);
 }

@@ -9,9 +9,9 @@
 /* Bits that differ in `words` words. */
 uint32_t nd_bits_differ(const uint64_t *a, const uint64_t *b, uint32_t words);
 
-/* For tests: with the code of one CPU level, which must be one that runs here. */
-uint32_t nd_bits_differ_level(const uint64_t *a, const uint64_t *b, uint32_t words,
-                              nd_cpu_level level);
+/* The same as a function of one CPU level, which must be one that runs here. */
+typedef uint32_t (*nd_bits_differ_fn)(const uint64_t *a, const uint64_t *b, uint32_t words);
+nd_bits_differ_fn nd_bits_differ_best(nd_cpu_level level);
 
 /* Bits set, without an instruction for it. */
 ND_INLINE uint32_t nd_bits_count(uint64_t x) {

@@ -155,7 +155,7 @@ static nd_status compare_job(void *context, unsigned member, uint64_t job, nd_er
   size_t begin = (size_t)job * ROWS_PER_JOB, n = (size_t)s->table.n;
   size_t end = n - begin < ROWS_PER_JOB ? n : begin + ROWS_PER_JOB;
   ND_TRY(check(s, err));
-  return nd_solve_rows(s->solver[member], begin, end, n, err);
+  return nd_solve_rows(s->solver[member], begin, end, n, false, err);
 }
 
 static nd_status compare_all(search *s, nd_error *err) {
@@ -280,6 +280,7 @@ nd_status nd_hamming_pairs(nd_sorter *pairs, nd_hamming_stats *stats,
     one->table = &s.table;
     one->pairs = pairs;
     one->match = nd_match_best();
+    one->differ = nd_bits_differ_best(nd_cpu());
   }
   status = run(&s, err);
   for (unsigned i = 0; i < s.threads; i++) add_stats(stats, &s.solver[i]->stats);

@@ -199,23 +199,33 @@ static bool choose(nd_solver *s, nd_solve_level *l, size_t begin, size_t end, nd
 
 /* --- comparing -------------------------------------------------------------------- */
 
-static nd_status compare_wide(nd_solver *s, size_t begin, size_t end, size_t last, nd_error *err) {
+/* Wide vectors lie where they lie: those whose keys say that they share no piece
+ * are not even looked at, and of the others the first words may be enough. */
+static nd_status compare_wide(nd_solver *s, size_t begin, size_t end, size_t last, bool keyed,
+                              nd_error *err) {
   const nd_hamming_request *r = s->request;
   const uint32_t *row = s->table->row;
+  const uint64_t *key = s->table->key;
+  uint32_t words = r->words, step = 8;
   for (size_t i = begin; i < end; i++) {
-    const uint64_t *a = r->vectors + (size_t)row[i] * r->words;
+    const uint64_t *a = r->vectors + (size_t)row[i] * words;
     for (size_t j = i + 1; j < last; j++) {
-      const uint64_t *b = r->vectors + (size_t)row[j] * r->words;
-      uint32_t d = nd_bits_differ(a, b, r->words);
+      if (keyed && key[i] != key[j]) continue;
+      const uint64_t *b = r->vectors + (size_t)row[j] * words;
+      uint32_t d = 0;
+      for (uint32_t w = 0; w < words && d <= r->distance; w += step)
+        d += s->differ(a + w, b + w, words - w < step ? words - w : step);
+      s->stats.compared++;
       if (d <= r->distance && belongs(s, a, b)) ND_TRY(give_vectors(s, row[i], row[j], d, err));
     }
   }
   return ND_OK;
 }
 
-nd_status nd_solve_rows(nd_solver *s, size_t begin, size_t end, size_t last, nd_error *err) {
+nd_status nd_solve_rows(nd_solver *s, size_t begin, size_t end, size_t last, bool keyed,
+                        nd_error *err) {
+  if (s->request->words > 1) return compare_wide(s, begin, end, last, keyed, err);
   for (size_t i = begin; i < end; i++) s->stats.compared += last - i - 1;
-  if (s->request->words > 1) return compare_wide(s, begin, end, last, err);
   const uint64_t *key = s->table->key;
   const uint32_t *row = s->table->row;
   uint32_t distance = s->request->distance;
@@ -238,9 +248,9 @@ nd_status nd_solve(nd_solver *s, size_t begin, size_t end, nd_region region, nd_
   size_t n = end - begin;
   if (n < 2) return ND_OK;
   nd_solve_level *l = &s->level[s->depth];
-  if (n <= nd_solve_small(s->request->distance) || s->depth == ND_SOLVE_DEPTH ||
-      !choose(s, l, begin, end, region))
-    return nd_solve_rows(s, begin, end, end, err);
+  if (n <= nd_solve_small(s->request->distance) || s->depth == ND_SOLVE_DEPTH)
+    return nd_solve_rows(s, begin, end, end, s->depth > 0, err);
+  if (!choose(s, l, begin, end, region)) return nd_solve_rows(s, begin, end, end, false, err);
   nd_flat *t = s->table;
   s->depth++;
   for (uint32_t p = 0; p < l->pieces; p++) {

@@ -11,6 +11,7 @@
 #ifndef ND_CANDIDATE_HAMMING_SOLVE_H
 #define ND_CANDIDATE_HAMMING_SOLVE_H
 
+#include "base/bits.h"
 #include "candidate/flat_table.h"
 #include "candidate/hamming.h"
 #include "candidate/hamming_match.h"
@@ -43,6 +44,7 @@ typedef struct nd_solver {
   nd_flat *table;
   nd_sorter *pairs;
   nd_match match;
+  nd_bits_differ_fn differ;
   nd_hamming_stats stats;
   unsigned depth;
   size_t out_n;
@@ -68,8 +70,9 @@ bool nd_solve_pays(double squares, double n, uint32_t pieces);
 nd_status nd_solve(nd_solver *s, size_t begin, size_t end, nd_region region,
                    nd_error *err) ND_MUST_CHECK;
 
-/* The pairs of the places [begin, end) with all places after them, up to `last`. */
-nd_status nd_solve_rows(nd_solver *s, size_t begin, size_t end, size_t last,
+/* The pairs of the places [begin, end) with all places after them, up to `last`.
+ * `keyed`: the keys of wide vectors are those of the last level's piece. */
+nd_status nd_solve_rows(nd_solver *s, size_t begin, size_t end, size_t last, bool keyed,
                         nd_error *err) ND_MUST_CHECK;
 
 /* The pairs inside the group of equal vectors whose first row this is. */

@@ -336,7 +336,7 @@ static void every_level_matches(void **state) {
     uint32_t words = 1 + (uint32_t)nd_rng_below(&rng, 16);
     for (uint32_t w = 0; w < 32; w++) v[w] = round % 3 ? nd_rng_next(&rng) : ~(uint64_t)0;
     for (int level = 0; level <= (int)nd_cpu(); level++)
-      assert_int_equal(nd_bits_differ_level(v, v + 16, words, (nd_cpu_level)level),
+      assert_int_equal(nd_bits_differ_best((nd_cpu_level)level)(v, v + 16, words),
                        naive_distance(v, v + 16, words));
     assert_int_equal(nd_hamming_distance(v, v + 16, words), naive_distance(v, v + 16, words));
   }
