@@ -3,8 +3,12 @@
 
 #include <xxhash.h>
 
+#include "candidate/bands.h"
 #include "pipeline/settings.h"
 #include "sketch/minhash.h"
+#include "sketch/projection.h"
+#include "sketch/simhash.h"
+#include "sketch/votes.h"
 #include "verify/resemblance.h"
 
 struct nd_sketcher {
@@ -57,17 +61,74 @@ uint32_t nd_sketcher_length(const nd_sketcher *s) {
   return s->minhash.k;
 }
 
-nd_status nd_sketcher_text(uint64_t *out, uint64_t *shingles, nd_sketcher *s, nd_str text,
-                           nd_error *err) {
+nd_status nd_sketcher_fingerprints(const uint64_t **out, size_t *n, nd_sketcher *s, nd_str text,
+                                   nd_error *err) {
   ND_TRY(nd_words_split(&s->tokens, text, s->settings.tokens, err));
   ND_TRY(nd_shingle_make(&s->shingles, nd_buf_str(&s->tokens.text), s->tokens.end, s->tokens.count,
                          s->settings.shingle, s->options.seed, false, err));
-  if (shingles) *shingles = s->shingles.n;
   bool emptied;
   if (s->settings.sample.on)
     ND_TRY(nd_sampler_run(&s->sampler, &emptied, &s->shingles, s->tokens.count,
                           XXH3_64bits(s->tokens.text.p, s->tokens.text.n), err));
-  return nd_minhash_sketch(out, &s->minhash, s->shingles.fingerprint, s->shingles.n, err);
+  *out = s->shingles.fingerprint;
+  *n = s->shingles.n;
+  return ND_OK;
+}
+
+nd_status nd_sketcher_text(uint64_t *out, uint64_t *shingles, nd_sketcher *s, nd_str text,
+                           nd_error *err) {
+  const uint64_t *fingerprint;
+  size_t n;
+  ND_TRY(nd_sketcher_fingerprints(&fingerprint, &n, s, text, err));
+  if (shingles) *shingles = n;
+  return nd_minhash_sketch(out, &s->minhash, fingerprint, n, err);
+}
+
+uint64_t nd_sketcher_feature(const nd_sketcher *s, nd_str feature) {
+  return XXH3_64bits_withSeed(feature.p, feature.n, s->options.seed);
+}
+
+nd_status nd_sketcher_sketch(uint64_t *out, nd_sketcher *s, const uint64_t *fingerprint, size_t n,
+                             nd_error *err) {
+  return nd_minhash_sketch(out, &s->minhash, fingerprint, n, err);
+}
+
+/* A value holds its round above its random part, so the smallest is the one that
+ * a run over both sets together would have met first (see minhash.h). */
+void nd_sketcher_merge(uint64_t *sketch, const nd_sketcher *s, const uint64_t *other) {
+  for (uint32_t i = 0; i < s->minhash.k; i++)
+    if (other[i] < sketch[i]) sketch[i] = other[i];
+}
+
+uint32_t nd_sketcher_bands(const nd_sketcher *s) {
+  return s->settings.bands;
+}
+
+void nd_sketcher_keys(uint64_t *keys, const nd_sketcher *s, const uint64_t *sketch) {
+  nd_bands_keys(keys, (nd_bands){s->settings.bands, s->settings.rows}, sketch, s->options.seed);
+}
+
+nd_status nd_votes_add(int64_t *sums, nd_votes kind, uint32_t bits, uint64_t seed,
+                       const uint64_t *fingerprint, size_t n, nd_error *err) {
+  nd_projection p = {.words = 1};
+  if (kind == ND_VOTES_SIMHASH) {
+    nd_simhash h = {0};
+    if (bits != 64) return nd_fail(err, ND_ERR_USAGE, "a simhash has 64 bits, not %u", bits);
+    ND_TRY(nd_simhash_init(&h, ND_WEIGHTS_TF, seed, NULL, err));
+    p.key[0] = h.key;
+    nd_simhash_clear(&h);
+  } else {
+    ND_TRY(nd_projection_init(&p, bits, seed, err));
+  }
+  nd_votes_count(sums, p.key, p.words, fingerprint, n);
+  return ND_OK;
+}
+
+void nd_votes_bits(uint64_t *out, const int64_t *sums, uint32_t bits) {
+  for (uint32_t w = 0; w < bits / 64; w++) {
+    out[w] = 0;
+    for (unsigned b = 0; b < 64; b++) out[w] |= (uint64_t)(sums[64 * w + b] > 0) << b;
+  }
 }
 
 double nd_sketcher_estimate(const nd_sketcher *s, const uint64_t *a, const uint64_t *b) {

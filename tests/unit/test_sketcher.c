@@ -1,0 +1,122 @@
+/* Sketches in parts: merging, features, votes; against sketches of everything at
+ * once and against the kernels of the methods. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/hash.h"
+#include "base/rng.h"
+#include "neardup.h"
+#include "sketch/projection.h"
+#include "sketch/simhash.h"
+
+static nd_error err;
+static nd_rng rng;
+
+static void ok(nd_status status) {
+  if (status != ND_OK) fail_msg("%s: %s", nd_status_name(status), err.message);
+}
+
+static int setup(void **state) {
+  (void)state;
+  const char *seed = getenv("NEARDUP_SEED");
+  rng.state = seed ? strtoull(seed, NULL, 10) : (uint64_t)time(NULL) * 1000 + (uint64_t)getpid();
+  print_message("seed %llu (NEARDUP_SEED repeats it)\n", (unsigned long long)rng.state);
+  return 0;
+}
+
+static void merging_is_the_union(void **state) {
+  (void)state;
+  for (int round = 0; round < 200; round++) {
+    nd_options o;
+    nd_sketcher *s;
+    nd_options_init(&o);
+    o.permutations = 1 + nd_rng_below(&rng, 300);
+    o.bands = o.rows = 1;
+    o.seed = nd_rng_next(&rng);
+    ok(nd_sketcher_new(&s, &o, &err));
+    uint32_t k = nd_sketcher_length(s);
+    assert_int_equal(k, o.permutations);
+    uint64_t set[500], a[300], b[300], whole[300];
+    size_t n = (size_t)nd_rng_below(&rng, 500), cut = n ? (size_t)nd_rng_below(&rng, n + 1) : 0;
+    for (size_t i = 0; i < n; i++) set[i] = nd_mix(nd_rng_below(&rng, 600));
+    ok(nd_sketcher_sketch(a, s, set, cut, &err));
+    ok(nd_sketcher_sketch(b, s, set + cut, n - cut, &err));
+    ok(nd_sketcher_sketch(whole, s, set, n, &err));
+    nd_sketcher_merge(a, s, b);
+    assert_memory_equal(a, whole, k * sizeof *a);
+    nd_sketcher_free(s);
+  }
+}
+
+static void a_text_is_its_fingerprints(void **state) {
+  (void)state;
+  nd_options o;
+  nd_sketcher *s;
+  nd_options_init(&o);
+  ok(nd_sketcher_new(&s, &o, &err));
+  nd_str text = {"The cat sat on the mat, and slept; the cat!", 43};
+  uint64_t a[2000], b[2000], keys[2000], count;
+  const uint64_t *fingerprint;
+  size_t n;
+  ok(nd_sketcher_text(a, &count, s, text, &err));
+  ok(nd_sketcher_fingerprints(&fingerprint, &n, s, text, &err));
+  assert_int_equal(n, count);
+  assert_int_equal(n, 6);
+  ok(nd_sketcher_sketch(b, s, fingerprint, n, &err));
+  assert_memory_equal(a, b, nd_sketcher_length(s) * sizeof *a);
+  assert_int_equal(nd_sketcher_bands(s), 13);
+  nd_sketcher_keys(keys, s, a);
+  for (uint32_t i = 0; i < 13; i++)
+    for (uint32_t j = 0; j < i; j++) assert_int_not_equal(keys[i], keys[j]);
+  assert_int_not_equal(nd_sketcher_feature(s, (nd_str){"a", 1}),
+                       nd_sketcher_feature(s, (nd_str){"b", 1}));
+  nd_sketcher_free(s);
+}
+
+static void votes_are_the_methods(void **state) {
+  (void)state;
+  for (int round = 0; round < 100; round++) {
+    uint32_t bits = 64 * (1 + (uint32_t)nd_rng_below(&rng, 16));
+    uint64_t seed = nd_rng_next(&rng), set[300], got[16], want[16];
+    size_t n = (size_t)nd_rng_below(&rng, 300), cut = n ? (size_t)nd_rng_below(&rng, n + 1) : 0;
+    int64_t sums[1024] = {0};
+    for (size_t i = 0; i < n; i++) set[i] = nd_mix(nd_rng_below(&rng, 200));
+    ok(nd_votes_add(sums, ND_VOTES_PROJECTION, bits, seed, set, cut, &err));
+    ok(nd_votes_add(sums, ND_VOTES_PROJECTION, bits, seed, set + cut, n - cut, &err));
+    nd_votes_bits(got, sums, bits);
+    nd_projection p;
+    ok(nd_projection_init(&p, bits, seed, &err));
+    nd_projection_sketch(want, &p, set, n);
+    assert_memory_equal(got, want, bits / 8);
+
+    nd_simhash h;
+    memset(sums, 0, sizeof sums);
+    ok(nd_votes_add(sums, ND_VOTES_SIMHASH, 64, seed, set, n, &err));
+    nd_votes_bits(got, sums, 64);
+    ok(nd_simhash_init(&h, ND_WEIGHTS_TF, seed, NULL, &err));
+    ok(nd_simhash_sketch(want, &h, set, n, &err));
+    nd_simhash_clear(&h);
+    assert_memory_equal(got, want, 8);
+  }
+  int64_t sums[128] = {0};
+  assert_int_equal(nd_votes_add(sums, ND_VOTES_SIMHASH, 128, 1, NULL, 0, &err), ND_ERR_USAGE);
+  assert_int_equal(nd_votes_add(sums, ND_VOTES_PROJECTION, 65, 1, NULL, 0, &err), ND_ERR_USAGE);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(merging_is_the_union),
+      cmocka_unit_test(a_text_is_its_fingerprints),
+      cmocka_unit_test(votes_are_the_methods),
+  };
+  return cmocka_run_group_tests(tests, setup, NULL);
+}
