@@ -44,6 +44,7 @@ ND_API void nd_sketcher_merge(uint64_t *sketch, const nd_sketcher *s, const uint
 /* Documents that share the key of a band are candidates: as many keys as bands,
  * chosen from threshold and recall unless given. */
 ND_API uint32_t nd_sketcher_bands(const nd_sketcher *s);
+ND_API uint32_t nd_sketcher_rows(const nd_sketcher *s); /* of a band */
 ND_API void nd_sketcher_keys(uint64_t *keys, const nd_sketcher *s, const uint64_t *sketch);
 
 /* Simhash (64 bits) and random projections (a multiple of 64 bits, at most 1024)

@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from neardup import _core
-from neardup._core import Array, Pairs
+from neardup._core import LSH, Array, MinHash, Pairs, Projection, SimHash
 from neardup.api import Result, dedup, dedup_files, options, pairs
 from neardup.errors import (
     Cancelled,
@@ -30,11 +30,15 @@ __all__ = [
     "DataError",
     "Error",
     "IOFailure",
+    "LSH",
     "LimitError",
+    "MinHash",
     "OutOfMemory",
     "Pairs",
+    "Projection",
     "RejectedWarning",
     "Result",
+    "SimHash",
     "StateError",
     "UsageError",
     "__version__",

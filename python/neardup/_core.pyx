@@ -1,10 +1,14 @@
 # The extension module: options, jobs and errors over the library's public
 # headers.  What users see is documented in the .py files beside it.
 import datetime
+import math
 import os
 import re
+import struct
+import sys
 import threading
 from decimal import Decimal
+from fractions import Fraction
 
 from cpython.buffer cimport PyBUF_WRITABLE
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_New
@@ -13,7 +17,7 @@ from cpython.unicode cimport PyUnicode_AsUTF8AndSize
 from libc.stdint cimport (int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t,
                           uint64_t, uintptr_t)
 from libc.stdlib cimport calloc, free, realloc
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 from neardup.arrow_abi cimport ArrowArray, ArrowArrayStream, ArrowSchema
 from neardup.libneardup cimport *
 
@@ -274,3 +278,4 @@ cdef class FileJob(Job):
 
 include "columns.pxi"
 include "results.pxi"
+include "sketches.pxi"

@@ -147,3 +147,18 @@ cdef extern from "neardup.h" nogil:
                               const nd_options *options, const nd_hooks *hooks, nd_error *err)
     nd_status nd_chunk_text(nd_str *out, int *null, const nd_chunk *chunk, uint64_t i,
                             nd_error *err)
+    nd_status nd_sketcher_fingerprints(const uint64_t **out, size_t *n, nd_sketcher *s,
+                                       nd_str text, nd_error *err)
+    uint64_t nd_sketcher_feature(const nd_sketcher *s, nd_str feature)
+    nd_status nd_sketcher_sketch(uint64_t *out, nd_sketcher *s, const uint64_t *fingerprint,
+                                 size_t n, nd_error *err)
+    void nd_sketcher_merge(uint64_t *sketch, const nd_sketcher *s, const uint64_t *other)
+    uint32_t nd_sketcher_bands(const nd_sketcher *s)
+    uint32_t nd_sketcher_rows(const nd_sketcher *s)
+    void nd_sketcher_keys(uint64_t *keys, const nd_sketcher *s, const uint64_t *sketch)
+    ctypedef enum nd_votes:
+        ND_VOTES_SIMHASH
+        ND_VOTES_PROJECTION
+    nd_status nd_votes_add(int64_t *sums, nd_votes kind, uint32_t bits, uint64_t seed,
+                           const uint64_t *fingerprint, size_t n, nd_error *err)
+    void nd_votes_bits(uint64_t *out, const int64_t *sums, uint32_t bits)

@@ -104,6 +104,10 @@ uint32_t nd_sketcher_bands(const nd_sketcher *s) {
   return s->settings.bands;
 }
 
+uint32_t nd_sketcher_rows(const nd_sketcher *s) {
+  return s->settings.rows;
+}
+
 void nd_sketcher_keys(uint64_t *keys, const nd_sketcher *s, const uint64_t *sketch) {
   nd_bands_keys(keys, (nd_bands){s->settings.bands, s->settings.rows}, sketch, s->options.seed);
 }
