@@ -1,6 +1,6 @@
 # bash completion for neardup.  tests/docs.py holds it against `neardup --help`.
 
-_neardup_commands='dedup pairs cluster inspect study eval prevalence plan help'
+_neardup_commands='dedup pairs cluster inspect study eval prevalence plan explain help'
 
 # The options of a command.
 _neardup_options() {
@@ -13,6 +13,7 @@ _neardup_options() {
     pairs) echo "$read $find --collapse --top" ;;
     cluster) echo '--threshold --cluster --help' ;;
     inspect) echo "$read --whole" ;;
+    explain) echo "$read --seed --progress --output --whole" ;;
     eval) echo "$read --truth --by --documents --corpus --as --judged --threshold --truth-threshold
       --truth-kind --result-kind --json" ;;
     prevalence) echo '--run --qrels --pairs --pairs-kind --threshold --output --filter-runs --help' ;;

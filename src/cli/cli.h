@@ -30,7 +30,7 @@ typedef struct cli_command {
 } cli_command;
 
 extern const cli_command cli_dedup, cli_pairs, cli_cluster, cli_inspect, cli_study, cli_eval,
-    cli_prevalence, cli_plan;
+    cli_prevalence, cli_plan, cli_explain;
 extern const cli_command *const cli_commands[]; /* ends with NULL */
 
 /* Parsed arguments of a command. */

@@ -13,7 +13,7 @@
 
 #define FIELD(f) offsetof(nd_options, f), sizeof(((nd_options *)0)->f)
 /* The options of reading, and of finding. */
-#define READ (SKETCH | ND_FOR_INSPECT | ND_FOR_EVAL | ND_FOR_PLAN)
+#define READ (SKETCH | ND_FOR_INSPECT | ND_FOR_EVAL | ND_FOR_PLAN | ND_FOR_EXPLAIN)
 #define SKETCH (FIND | ND_FOR_SKETCH)
 #define FIND (ND_FOR_DEDUP | ND_FOR_PAIRS | ND_FOR_STUDY)
 #define METHODS "minhash digest exact join allpairs ppjoin ppjoin+"
@@ -59,8 +59,8 @@ static const nd_option_info table[] = {
      "number of bands; 0 chooses"},
     {"rows", ND_OPTION_COUNT, FIELD(rows), "0", "N", NULL, 0, 2000, FIND,
      "positions per band; 0 chooses"},
-    {"seed", ND_OPTION_SEED, FIELD(seed), "1", "N", NULL, 0, 0, SKETCH | ND_FOR_PLAN,
-     "seed of the hash functions, or random"},
+    {"seed", ND_OPTION_SEED, FIELD(seed), "1", "N", NULL, 0, 0,
+     SKETCH | ND_FOR_PLAN | ND_FOR_EXPLAIN, "seed of the hash functions, or random"},
     {"sample", ND_OPTION_LIST, FIELD(sample), "", "HOW", NULL, 0, 0, FIND,
      "which shingles are kept: mod:N[:R], min:N, sct:N, cap:N, adaptive:P or adaptive:FILE; may be "
      "given several times"},
@@ -87,18 +87,18 @@ static const nd_option_info table[] = {
      "in it already"},
     {"max-document", ND_OPTION_SIZE, FIELD(max_document), "64M", "SIZE", NULL, 1, UINT64_C(1) << 30,
      READ, "longer documents are rejected (also what a packed one may grow to)"},
-    {"threads", ND_OPTION_COUNT, FIELD(threads), "0", "N", NULL, 0, 1024, SKETCH | ND_FOR_PLAN,
-     "threads to use; 0 means all cores"},
+    {"threads", ND_OPTION_COUNT, FIELD(threads), "0", "N", NULL, 0, 1024,
+     SKETCH | ND_FOR_PLAN | ND_FOR_EXPLAIN, "threads to use; 0 means all cores"},
     {"memory", ND_OPTION_SIZE, FIELD(memory), "0", "SIZE", NULL, 0, UINT64_C(1) << 50,
-     SKETCH | ND_FOR_PLAN, "memory to use; 0 means half of the machine's"},
-    {"tmp", ND_OPTION_TEXT, FIELD(tmp), "", "DIR", NULL, 0, 0, SKETCH | ND_FOR_PLAN,
-     "where temporary files go; normally beside the output"},
+     SKETCH | ND_FOR_PLAN | ND_FOR_EXPLAIN, "memory to use; 0 means half of the machine's"},
+    {"tmp", ND_OPTION_TEXT, FIELD(tmp), "", "DIR", NULL, 0, 0,
+     SKETCH | ND_FOR_PLAN | ND_FOR_EXPLAIN, "where temporary files go; normally beside the output"},
     {"shard", ND_OPTION_TEXT, FIELD(shard), "", "I/N", NULL, 0, 0, ND_FOR_DEDUP,
      "only read and sketch part I of N into the output directory; a last run without it finishes"},
     {"resume", ND_OPTION_WORD, FIELD(resume), "auto", "HOW", "auto never", 0, 0, ND_FOR_DEDUP,
      "auto goes on where an interrupted run stopped; never starts over"},
     {"progress", ND_OPTION_WORD, FIELD(progress), "auto", "HOW", "auto json none", 0, 0,
-     SKETCH | ND_FOR_PLAN, "auto: a bar on a terminal, nothing in a pipe"},
+     SKETCH | ND_FOR_PLAN | ND_FOR_EXPLAIN, "auto: a bar on a terminal, nothing in a pipe"},
     {NULL, ND_OPTION_FLAG, 0, 0, NULL, NULL, NULL, 0, 0, 0, NULL}};
 
 const nd_option_info *nd_option_table(void) {

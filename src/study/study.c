@@ -12,8 +12,10 @@
 
 /* One line per study, here and below. */
 static const nd_study_info list[] = {
-    {"sampling", "what a sample of the shingles does to precision and recall"}, {NULL, NULL}};
-static const nd_study_function functions[] = {nd_study_sampling, NULL};
+    {"sampling", "what a sample of the shingles does to precision and recall"},
+    {"sources", "what kinds of difference lie between near-duplicates"},
+    {NULL, NULL}};
+static const nd_study_function functions[] = {nd_study_sampling, nd_study_sources, NULL};
 
 const nd_study_info *nd_study_list(void) {
   return list;

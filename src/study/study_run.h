@@ -40,5 +40,6 @@ void nd_table_clear(nd_table *t);
 nd_status nd_study_table(nd_study_run *run, const nd_table *t, nd_error *err) ND_MUST_CHECK;
 
 nd_status nd_study_sampling(nd_study_run *run, nd_error *err) ND_MUST_CHECK;
+nd_status nd_study_sources(nd_study_run *run, nd_error *err) ND_MUST_CHECK;
 
 #endif

@@ -1,0 +1,84 @@
+/* neardup explain */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+enum { OUTPUT, WHOLE };
+static const cli_extra extras[] = {
+    {"output", 'o', "FILE", "write a page (HTML) with both documents side by side"},
+    {"whole", 0, NULL, "show long passages that are the same, too"},
+    {NULL, 0, NULL, NULL}};
+
+static int wants_colour(void) {
+  const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+  return isatty(STDOUT_FILENO) && !(no && no[0]) && !(term && strcmp(term, "dumb") == 0);
+}
+
+static nd_status to_file(void *context, const char *bytes, size_t n, nd_error *err) {
+  FILE *f = context;
+  if (fwrite(bytes, 1, n, f) == n) return ND_OK;
+  return nd_fail(err, ND_ERR_IO, "the page could not be written: is the disk full?");
+}
+
+static nd_status explain(nd_summary *s, nd_explain_request *request, const char *path,
+                         const nd_options *options, const nd_hooks *hooks, nd_error *err) {
+  nd_sink out = cli_stdout();
+  if (!path) return nd_explain(s, request, &out, options, hooks, err);
+  FILE *f = strcmp(path, "-") == 0 ? NULL : fopen(path, "wb");
+  request->form = ND_EXPLAIN_HTML;
+  if (strcmp(path, "-") == 0) return nd_explain(s, request, &out, options, hooks, err);
+  if (!f) return nd_fail(err, ND_ERR_IO, "cannot write %s; does its folder exist?", path);
+  nd_sink page = {f, to_file};
+  nd_status status = nd_explain(s, request, &page, options, hooks, err);
+  if (fclose(f) != 0 && status == ND_OK)
+    status = nd_fail(err, ND_ERR_IO, "cannot write %s: is the disk full?", path);
+  if (status != ND_OK) remove(path);
+  return status;
+}
+
+static int run(const cli_command *self, int argc, char **argv) {
+  cli_args args;
+  int exit_status = EXIT_DONE;
+  if (cli_parse(&args, self, argc, argv, &exit_status) == 0) {
+    if (args.input_n < 2) {
+      cli_complain("explain needs two documents: their ids and INPUT, or two files");
+      exit_status = EXIT_USAGE;
+    } else {
+      nd_summary s;
+      nd_error err = {0};
+      nd_hooks hooks;
+      cli_progress progress;
+      nd_explain_request request = {.a = args.inputs[0],
+                                    .b = args.inputs[1],
+                                    .inputs = args.inputs + 2,
+                                    .input_n = args.input_n - 2,
+                                    .colour = wants_colour(),
+                                    .width = cli_width(stdout),
+                                    .whole = args.extra[WHOLE] != NULL};
+      cli_progress_start(&progress, &args.options, &hooks);
+      nd_status status = explain(&s, &request, args.extra[OUTPUT], &args.options, &hooks, &err);
+      cli_progress_end(&progress);
+      exit_status = cli_exit(status, &err, &s);
+    }
+  }
+  cli_args_clear(&args);
+  return exit_status;
+}
+
+const cli_command cli_explain = {
+    "explain",
+    ND_FOR_EXPLAIN,
+    "A B [INPUT...] [-o page.html] [OPTION...]",
+    "why two documents are near-duplicates",
+    "Finds the documents with the ids A and B in INPUT (or, without INPUT, in the files A and B) "
+    "and "
+    "tells how similar they are under every measure, what kind of difference it is, and which "
+    "words "
+    "differ: [-only in A-] {+only in B+}, in colour on a terminal unless NO_COLOR is set.",
+    "  neardup explain art-001 art-007 corpus.jsonl\n"
+    "  neardup explain old.html new.html\n"
+    "  neardup explain art-001 art-007 corpus.jsonl -o page.html\n",
+    run,
+    extras};
