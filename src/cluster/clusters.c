@@ -52,6 +52,28 @@ nd_status nd_clusters_star(nd_clusters *c, nd_sorter *pairs, const uint32_t *doc
   return each_pair(c, pairs, document, take_star, err);
 }
 
+/* Numerators crosswise. */
+static bool less(uint64_t x, uint64_t y) {
+  return (x >> 32) * (uint32_t)y < (y >> 32) * (uint32_t)x;
+}
+
+static void take_largest(nd_clusters *c, uint32_t a, uint32_t b, uint64_t value) {
+  if (c->centre[b] != b && !less(c->value[b], value)) return;
+  c->centre[b] = a;
+  c->value[b] = value;
+}
+
+static void take_smallest(nd_clusters *c, uint32_t a, uint32_t b, uint64_t value) {
+  if (c->centre[b] != b && !less(value, c->value[b])) return;
+  c->centre[b] = a;
+  c->value[b] = value;
+}
+
+nd_status nd_clusters_nearest(nd_clusters *c, nd_sorter *pairs, const uint32_t *document,
+                              bool smaller, nd_error *err) {
+  return each_pair(c, pairs, document, smaller ? take_smallest : take_largest, err);
+}
+
 static uint32_t find_root(nd_clusters *c, uint32_t x) {
   while (c->centre[x] != x) {
     c->centre[x] = c->centre[c->centre[x]]; /* path halving */

@@ -6,6 +6,8 @@
  *   star        greedy in that order: a document that no kept one has claimed
  *               is kept, and claims its neighbours.  Every dropped document is
  *               thus a verified near-duplicate of the one kept in its place.
+ *   nearest     pairs between two collections, the one that stays first in the order: a
+ *               document of the other goes to its nearest there, of equals to the first
  *   components  connected components (union-find); chains count.  The first
  *               in order stays.
  *
@@ -28,6 +30,9 @@ void nd_clusters_clear(nd_clusters *c);
  * the wanted order, rising; `document[position]` maps back (NULL: identity). */
 nd_status nd_clusters_star(nd_clusters *c, nd_sorter *pairs, const uint32_t *document,
                            nd_error *err) ND_MUST_CHECK;
+/* Values are fractions, numerator << 32 | denominator; `smaller` ones are nearer (edit). */
+nd_status nd_clusters_nearest(nd_clusters *c, nd_sorter *pairs, const uint32_t *document,
+                              bool smaller, nd_error *err) ND_MUST_CHECK;
 nd_status nd_clusters_components(nd_clusters *c, nd_sorter *pairs, const uint32_t *document,
                                  nd_error *err) ND_MUST_CHECK;
 

@@ -332,25 +332,10 @@ static nd_status expand(merger *m, uint64_t memory, const char *tmp, nd_error *e
   return m->counts ? judge_sums(m, err) : ND_OK;
 }
 
-/* The number of shingles, repeated ones included. */
-static nd_status count_shingles(uint64_t *out, const nd_store *s, nd_error *err) {
-  *out = 0;
-  nd_status status = ND_OK;
-  for (size_t i = 0; i < s->block_n && status == ND_OK; i++) {
-    uint32_t docs = s->blocks[i].head.docs, *shingles = nd_malloc(docs * sizeof *shingles);
-    if (!shingles) return nd_fail_memory(err, docs * sizeof *shingles);
-    status = nd_store_column(s, i, ND_COL_SHINGLES, sizeof *shingles, shingles, err);
-    for (uint32_t k = 0; status == ND_OK && k < docs; k++) *out += shingles[k];
-    nd_free(shingles);
-  }
-  return status;
-}
-
 static nd_status merge(merger *m, uint64_t memory, const char *tmp, nd_error *err) {
   const nd_settings *s = m->source->settings;
   const uint64_t n = m->source->store->documents;
-  uint64_t items;
-  ND_TRY(count_shingles(&items, m->source->store, err));
+  const uint64_t items = nd_source_shingles(m->source);
   m->fit = memory / 8 / s->threads / (2 * sizeof(nd_item));
   if (m->fit < ROOM) m->fit = ROOM;
   const uint64_t wanted = m->fit < PART_ITEMS ? m->fit : PART_ITEMS;

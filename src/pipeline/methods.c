@@ -24,7 +24,7 @@ static nd_status find_exact(nd_finder *f, nd_error *err) {
 }
 
 static nd_status find_join(nd_finder *f, nd_error *err) {
-  return nd_setjoin_pairs(f->out, f->source, err);
+  return nd_setjoin_pairs(f->out, f->source, f->spare, f->tmp, err);
 }
 
 /* --- judging ------------------------------------------------------------------ */

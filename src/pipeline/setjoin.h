@@ -5,8 +5,9 @@
 
 #include "pipeline/find.h"
 
-/* Adds every pair that reaches the threshold to found->pairs, as positions. */
-nd_status nd_setjoin_pairs(nd_found *found, const nd_text_source *source,
-                           nd_error *err) ND_MUST_CHECK;
+/* Adds every pair that reaches the threshold to found->pairs, as positions.  What does not
+ * fit `memory` bytes is joined in blocks, with the same result. */
+nd_status nd_setjoin_pairs(nd_found *found, const nd_text_source *source, uint64_t memory,
+                           const char *tmp, nd_error *err) ND_MUST_CHECK;
 
 #endif

@@ -120,6 +120,9 @@ static nd_status group(nd_clusters *out, chooser *c, nd_item *items, const char 
   ND_TRY(nd_clusters_init(out, (uint32_t)j->store.documents, err));
   if (j->settings.cluster == ND_CLUSTER_COMPONENTS)
     return nd_clusters_components(out, pairs, c->order->document, err);
+  if (nd_source_has_other(&j->source))
+    return nd_clusters_nearest(out, pairs, c->order->document,
+                               j->settings.similarity == ND_SIMILARITY_EDIT, err);
   return nd_clusters_star(out, pairs, c->order->document, err);
 }
 

@@ -20,6 +20,15 @@ struct nd_texts {
   } open[OPEN_FILES]; /* by file number modulo OPEN_FILES; fd < 0: none */
 };
 
+uint64_t nd_source_shingles(const nd_text_source *s) {
+  uint64_t sum = 0;
+  for (size_t i = 0; i < s->store->block_n; i++) {
+    const nd_block_header *h = &s->store->blocks[i].head;
+    sum += s->settings->shingle.kind == ND_SHINGLE_CHARS ? h->raw_bytes : h->tokens;
+  }
+  return sum;
+}
+
 nd_status nd_hooks_check(const nd_hooks *h, nd_error *err) {
   if (h && h->cancelled && h->cancelled(h->context))
     return nd_fail(err, ND_ERR_CANCELLED, "interrupted");

@@ -25,6 +25,9 @@ static inline bool nd_source_has_other(const nd_text_source *s) {
   return s->settings->options->against[0] != '\0';
 }
 
+/* About how many shingles all documents have, repeated ones included. */
+uint64_t nd_source_shingles(const nd_text_source *s);
+
 /* ND_ERR_CANCELLED when the hooks (NULL: none) ask to stop. */
 nd_status nd_hooks_check(const nd_hooks *hooks, nd_error *err) ND_MUST_CHECK;
 
