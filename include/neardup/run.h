@@ -37,6 +37,7 @@ typedef struct nd_join_counts {
   uint64_t after_size, after_positional, after_suffix; /* candidates that pass each filter */
   uint64_t verified, results;
   double prepare_seconds, join_seconds;
+  uint64_t joins; /* 1, or more where blocks of the records were joined with one another */
 } nd_join_counts;
 
 typedef struct nd_summary {

@@ -166,7 +166,8 @@ void cli_report_join(const nd_join_counts *j, const nd_options *options) {
               {"candidates-after-positional", j->after_positional},
               {"candidates-after-suffix", j->after_suffix},
               {"verified", j->verified},
-              {"results", j->results}};
+              {"results", j->results},
+              {"joins", j->joins}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     fprintf(stderr, "%s\t%" PRIu64 "\n", rows[i].name, rows[i].number);
   fprintf(stderr, "average-length\t%.2f\nprepare-seconds\t%.3f\njoin-seconds\t%.3f\n", j->average,

@@ -216,6 +216,7 @@ static nd_status join_texts(nd_setjoin *j, nd_setjoin_batch *b, nd_error *err) {
 
 nd_status nd_setjoin_run(nd_setjoin *j, nd_setjoin_batch *b, nd_error *err) {
   j->joined = b->document;
+  j->found->join.joins++;
   return j->texts ? join_texts(j, b, err) : join_sets(j, b, err);
 }
 

@@ -27,3 +27,20 @@ echo "== nothing on the other side, and nowhere"
 neardup pairs --format lines new.lines --against none.lines 2>/dev/null
 neardup pairs --format lines new.lines --against none.lines --method join 2>/dev/null
 neardup pairs --format lines new.lines --against missing.lines
+echo "== dedup names the best match, of equal ones the first"
+base='one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen'
+printf '%s\n' "$base seventeen eighteen" "$base nineteen" >new2.lines
+printf '%s\n' "$base" "$base seventeen" "$base twenty seventeen" "$base nineteen" "$base nineteen" \
+  >old2.lines
+for method in minhash exact join; do
+  echo "-- $method"
+  neardup dedup --format lines new2.lines --against old2.lines --method $method --threshold 0.7 \
+    -o best-$method 2>/dev/null
+  cat best-$method/clusters.tsv
+done
+echo "-- edit"
+printf '%s\n' abcdzzgy abcdefgh >old3.lines
+printf '%s\n' abcdefgy >new3.lines
+neardup dedup --format lines new3.lines --against old3.lines --method join --similarity edit \
+  --threshold 3 -o best-edit 2>/dev/null
+cat best-edit/clusters.tsv

@@ -121,6 +121,40 @@ static void components_naively(const graph *g, uint32_t *centre, uint64_t *value
   }
 }
 
+/* The first half in the order stays; pairs within a half do not count. */
+static void nearest(const graph *g) {
+  for (int smaller = 0; smaller < 2; smaller++) {
+    const uint32_t half = g->n / 2;
+    nd_sorter *pairs;
+    nd_clusters c;
+    ok(nd_sorter_new(&pairs, 1 << 20, "/tmp", true, &err));
+    for (uint32_t p = 0; p < half; p++) {
+      for (uint32_t q = half; q < g->n; q++) {
+        uint64_t value = g->value[g->document[p]][g->document[q]];
+        nd_item item = {(uint64_t)p << 32 | q, (value % 7) << 32 | (1 + value % 5)};
+        if (value) ok(nd_sorter_add(pairs, &item, 1, &err));
+      }
+    }
+    ok(nd_sorter_finish(pairs, &err));
+    ok(nd_clusters_init(&c, g->n, &err));
+    ok(nd_clusters_nearest(&c, pairs, g->document, smaller, &err));
+    for (uint32_t q = 0; q < g->n; q++) {
+      uint32_t d = g->document[q], best = d;
+      double most = 0;
+      for (uint32_t p = 0; q >= half && p < half; p++) {
+        uint64_t value = g->value[g->document[p]][d];
+        double x = (double)(value % 7) / (double)(1 + value % 5);
+        if (!value || (best != d && (smaller ? x >= most : x <= most))) continue;
+        best = g->document[p];
+        most = x;
+      }
+      assert_int_equal(c.centre[d], best);
+    }
+    nd_clusters_clear(&c);
+    nd_sorter_free(pairs);
+  }
+}
+
 static void check(const graph *g) {
   uint32_t centre[MOST];
   uint64_t value[MOST];
@@ -156,6 +190,7 @@ static void random_graphs(void **state) {
       draw_graph(g, (uint32_t)nd_rng_below(&rng, round % 2 ? 12 : MOST + 1), densities[d],
                  round % 4 < 2);
       check(g);
+      nearest(g);
     }
   }
   free(g);
