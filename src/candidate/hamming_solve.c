@@ -207,11 +207,11 @@ static nd_status compare_wide(nd_solver *s, size_t begin, size_t end, size_t las
   const uint32_t *row = s->table->row;
   const uint64_t *key = s->table->key;
   uint32_t words = r->words, step = 8;
-  for (size_t i = begin; i < end; i++) {
-    const uint64_t *a = r->vectors + (size_t)row[i] * words;
-    for (size_t j = i + 1; j < last; j++) {
+  for (size_t j = begin + 1; j < last; j++) { /* few i, which stay in the cache */
+    const uint64_t *b = r->vectors + (size_t)row[j] * words;
+    for (size_t i = begin; i < end && i < j; i++) {
       if (keyed && key[i] != key[j]) continue;
-      const uint64_t *b = r->vectors + (size_t)row[j] * words;
+      const uint64_t *a = r->vectors + (size_t)row[i] * words;
       uint32_t d = 0;
       for (uint32_t w = 0; w < words && d <= r->distance; w += step)
         d += s->differ(a + w, b + w, words - w < step ? words - w : step);
