@@ -15,7 +15,7 @@ uint32_t nd_hamming_distance(const uint64_t *a, const uint64_t *b, uint32_t word
   return nd_bits_differ(a, b, words);
 }
 
-enum { ROWS_PER_JOB = 64, SAMPLE = 1 << 19, SAMPLE_BITS = 16, FEW = 1024 };
+enum { ROWS_PER_JOB = 64, SAMPLE = 1 << 19, SAMPLE_BITS = 16, FEW = 1024, TALLIED = 1 << 14 };
 
 typedef struct search {
   const nd_hamming_request *request;
@@ -214,11 +214,11 @@ static nd_status choose(bool *tables, search *s, nd_error *err) {
     return ND_OK;
   }
   s->plan.pieces = r->distance + 1;
-  uint64_t vary[ND_HAMMING_WORDS] = {0};
-  for (uint64_t i = 0; i < r->n; i++) {
-    for (uint32_t w = 0; w < r->words; w++) vary[w] |= vector(s, i)[w] ^ vector(s, 0)[w];
-  }
-  if (r->n <= FEW || !nd_solve_cut(s->plan.bound, vary, s->plan.region, s->plan.pieces)) {
+  nd_bit_tally tally;
+  nd_solve_tally_start(&tally);
+  for (uint64_t i = 0; i < r->n; i += r->n / TALLIED + 1)
+    nd_solve_tally(&tally, vector(s, i), r->words);
+  if (r->n <= FEW || !nd_solve_cut(s->plan.bound, &tally, s->plan.region, s->plan.pieces)) {
     *tables = false;
     return ND_OK;
   }

@@ -12,7 +12,7 @@
  * 16 bytes for each document above the vectors themselves, and no chains.
  *
  * Equal vectors take part once.  A group that shares a piece and is still large is
- * cut again by the bits in which its members differ, so that neither many
+ * cut again by the bits that tell its members apart, so that neither many
  * documents nor crowded ones are compared all with all.  A pair is given at the
  * first piece that it shares, once.
  *

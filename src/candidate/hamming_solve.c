@@ -117,20 +117,35 @@ uint64_t nd_solve_piece(const uint64_t *vector, uint32_t begin, uint32_t end) {
   return nd_mix(h);
 }
 
-static uint32_t count_vary(const uint64_t *vary, nd_region region) {
-  uint32_t n = 0;
-  for (uint32_t w = region.begin / 64; 64 * w < region.end; w++)
-    n += nd_bits_count(vary[w] & range_mask(w, region.begin, region.end));
-  return n;
+void nd_solve_tally(nd_bit_tally *t, const uint64_t *vector, uint32_t words) {
+  for (uint32_t w = 0; w < words; w++) {
+    for (uint32_t b = 0; b < 64; b++) t->ones[64 * w + b] += vector[w] >> b & 1;
+  }
+  t->n++;
 }
 
-bool nd_solve_cut(uint16_t *bound, const uint64_t *vary, nd_region region, uint32_t pieces) {
-  uint32_t total = count_vary(vary, region), seen = 0, at = 1;
-  if (total < pieces) return false;
+/* How much a bit tells two vectors apart: 1024 when half of them have it, 0 when all
+ * agree; 4 p (1 - p) in between. */
+ND_INLINE uint64_t weight_of(const nd_bit_tally *t, uint32_t bit) {
+  return 4096 * (uint64_t)t->ones[bit] * (t->n - t->ones[bit]) / ((uint64_t)t->n * t->n);
+}
+
+static uint64_t region_weight(const nd_bit_tally *t, nd_region region) {
+  uint64_t sum = 0;
+  for (uint32_t i = region.begin; i < region.end; i++) sum += weight_of(t, i);
+  return sum;
+}
+
+bool nd_solve_cut(uint16_t *bound, const nd_bit_tally *t, nd_region region, uint32_t pieces) {
+  uint64_t total = region_weight(t, region), seen = 0;
+  uint32_t at = 1;
+  if (total == 0 || region.end - region.begin < pieces) return false;
   bound[0] = (uint16_t)region.begin;
-  for (uint32_t i = region.begin; i < region.end && at < pieces; i++) {
-    seen += vary[i / 64] >> (i % 64) & 1;
-    if (seen == (uint64_t)total * at / pieces) bound[at++] = (uint16_t)(i + 1);
+  for (uint32_t i = region.begin; at < pieces; i++) {
+    seen += weight_of(t, i);
+    /* Each of those to come needs a bit at least. */
+    if (seen * pieces >= total * at || region.end - i - 1 == pieces - at)
+      bound[at++] = (uint16_t)(i + 1);
   }
   bound[pieces] = (uint16_t)region.end;
   return true;
@@ -138,7 +153,7 @@ bool nd_solve_cut(uint16_t *bound, const uint64_t *vary, nd_region region, uint3
 
 bool nd_solve_pays(double squares, double n, uint32_t pieces) {
   enum { MOVE = 64 }; /* comparisons that take as long as moving a vector */
-  return squares + (double)MOVE * n * pieces < 0.75 * n * n;
+  return squares + (double)MOVE * n * pieces < 0.85 * n * n;
 }
 
 size_t nd_solve_small(uint32_t distance) {
@@ -173,20 +188,19 @@ static double piece_squares(nd_solver *s, size_t begin, size_t end, const nd_sol
 static bool choose(nd_solver *s, nd_solve_level *l, size_t begin, size_t end, nd_region region) {
   const nd_hamming_request *r = s->request;
   const nd_flat *t = s->table;
-  uint64_t vary[ND_HAMMING_WORDS] = {0};
-  for (size_t i = begin; i < end; i++) {
-    const uint64_t *v = r->words == 1 ? t->key + i : r->vectors + (size_t)t->row[i] * r->words;
-    const uint64_t *v0 =
-        r->words == 1 ? t->key + begin : r->vectors + (size_t)t->row[begin] * r->words;
-    for (uint32_t w = 0; w < r->words; w++) vary[w] |= v[w] ^ v0[w];
-  }
+  nd_bit_tally tally;
+  size_t step = (end - begin) / ND_SOLVE_SAMPLE + 1;
+  nd_solve_tally_start(&tally);
+  for (size_t i = begin; i < end; i += step)
+    nd_solve_tally(&tally, r->words == 1 ? t->key + i : r->vectors + (size_t)t->row[i] * r->words,
+                   r->words);
   /* The bits behind the shared piece, or all of them: which gives wider pieces? */
   nd_region all = {0, 64 * r->words, r->distance};
-  double width = (double)count_vary(vary, region) / (region.budget + 1.0);
-  if (width < 0.8 * count_vary(vary, all) / (all.budget + 1.0)) region = all;
+  double width = (double)region_weight(&tally, region) / (region.budget + 1.0);
+  if (width < 0.8 * (double)region_weight(&tally, all) / (all.budget + 1.0)) region = all;
   l->region = region;
   l->pieces = region.budget + 1;
-  if (!nd_solve_cut(l->bound, vary, region, l->pieces)) return false;
+  if (!nd_solve_cut(l->bound, &tally, region, l->pieces)) return false;
   l->bits = 1;
   while (l->bits < ND_FLAT_SPLIT_BITS && (end - begin) >> l->bits > 8) l->bits++;
   double squares = 0;

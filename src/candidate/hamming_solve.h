@@ -1,9 +1,10 @@
 /* Inside of hamming.h: the work on one bucket, and the pairs it gives.
  *
  * A bucket holds vectors that share a piece (or only its hash).  Small ones are
- * compared all with all.  In a larger one the bits that differ at all are cut into
- * one piece more than errors are left, and for each piece the bucket is ordered
- * again, in place, into smaller ones.  That goes on while it saves comparisons.
+ * compared all with all.  In a larger one the bits are cut into one piece more than
+ * errors are left, each with an equal share of what tells the vectors apart, and
+ * for each piece the bucket is ordered again, in place, into smaller ones.  That goes on while it
+ * saves comparisons.
  *
  * levels 0 … depth-1 say which piece the vectors of the bucket share on each: a
  * pair counts where it agrees in that piece and in none before it, so that it is
@@ -20,6 +21,7 @@ enum {
   ND_SOLVE_DEPTH = 12,
   ND_SOLVE_PIECES = 64 * ND_HAMMING_WORDS,
   ND_SOLVE_BLOCK = 4096,
+  ND_SOLVE_SAMPLE = 256, /* vectors of a bucket that say how to cut it */
   ND_SOLVE_BATCH = 1 << 12
 };
 
@@ -58,9 +60,20 @@ typedef struct nd_solver {
 nd_flat_hash nd_solve_hash(const nd_hamming_request *r, uint32_t begin, uint32_t end);
 uint64_t nd_solve_piece(const uint64_t *vector, uint32_t begin, uint32_t end);
 
-/* Cuts [begin, end) into `pieces` pieces with about equally many bits of `vary`;
- * false when there are not as many bits. */
-bool nd_solve_cut(uint16_t *bound, const uint64_t *vary, nd_region region, uint32_t pieces);
+/* How many of some vectors have each bit. */
+typedef struct nd_bit_tally {
+  uint32_t n;
+  uint32_t ones[64 * ND_HAMMING_WORDS];
+} nd_bit_tally;
+
+static inline void nd_solve_tally_start(nd_bit_tally *t) {
+  memset(t, 0, sizeof *t);
+}
+void nd_solve_tally(nd_bit_tally *t, const uint64_t *vector, uint32_t words);
+
+/* Cuts a region into `pieces` pieces that tell vectors apart about equally well;
+ * false when there are not as many bits, or none tells anything. */
+bool nd_solve_cut(uint16_t *bound, const nd_bit_tally *t, nd_region region, uint32_t pieces);
 
 /* Is it worth the while?  `squares`: the sum over all buckets of all pieces of
  * their size squared. */
