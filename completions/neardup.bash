@@ -7,7 +7,7 @@ _neardup_options() {
   local read='--format --id-field --text-field --url-field --time-field --tokens --shingle
     --max-document --help'
   local find='--method --candidates --confirm --similarity --fingerprint --threshold --recall --permutations --bands --rows --seed
-    --sample --verify --bucket-cap --against --stats --threads --memory --tmp --progress'
+    --sample --ignore-boilerplate --boilerplate-share --verify --bucket-cap --against --stats --threads --memory --tmp --progress'
   case $1 in
     dedup) echo "$read $find --output --cluster --keep --shard --resume" ;;
     pairs) echo "$read $find --collapse --top" ;;

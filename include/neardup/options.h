@@ -79,7 +79,9 @@ typedef struct nd_options {
   char features[16];
   uint64_t seed;
   char sample[1024]; /* "": all shingles */
-  char verify[16];   /* "": as the method and --sample have it */
+  int ignore_boilerplate;
+  nd_decimal boilerplate_share;
+  char verify[16]; /* "": as the method and --sample have it */
   char columns[128];
   char cluster[16]; /* "": the command's own default */
   char keep[136];

@@ -51,6 +51,10 @@ typedef struct nd_summary {
   uint64_t empty;  /* documents without a token: kept, match nothing */
   uint64_t tokens;
   nd_verify verify;                  /* in force */
+  uint64_t boilerplate_tokens;       /* left out of the comparison … */
+  uint64_t boilerplate_documents;    /* … of so many documents */
+  uint64_t boilerplate_whole;        /* documents that are nothing else: compared whole */
+  uint64_t no_site;                  /* documents without a URL: compared whole */
   int sampled;                       /* --sample was given */
   uint64_t sample_seen, sample_kept; /* shingles before and after */
   uint64_t sample_emptied;           /* documents with tokens that were left without any */

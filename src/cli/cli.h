@@ -73,7 +73,7 @@ const char *cli_bytes(double n);
 /* --stats: a join's counts on stderr, name TAB number. */
 void cli_report_join(const nd_join_counts *join, const nd_options *options);
 
-/* What --sample left of the shingles, on stderr. */
+/* What --sample and --ignore-boilerplate left out, on stderr. */
 void cli_report_sample(const nd_summary *s);
 
 /* The closing lines on stderr. */

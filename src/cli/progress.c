@@ -174,7 +174,19 @@ void cli_report_join(const nd_join_counts *j, const nd_options *options) {
           j->prepare_seconds, j->join_seconds);
 }
 
+static void report_boilerplate(const nd_summary *s) {
+  if (!s->boilerplate_documents && !s->boilerplate_whole && !s->no_site) return;
+  fprintf(stderr, "boiler    %s tokens of boilerplate left out of %s document%s",
+          cli_count(s->boilerplate_tokens), cli_count(s->boilerplate_documents),
+          s->boilerplate_documents == 1 ? "" : "s");
+  if (s->boilerplate_whole)
+    fprintf(stderr, "; compared whole, being nothing else: %s", cli_count(s->boilerplate_whole));
+  if (s->no_site) fprintf(stderr, "; compared whole, having no URL: %s", cli_count(s->no_site));
+  fputc('\n', stderr);
+}
+
 void cli_report_sample(const nd_summary *s) {
+  report_boilerplate(s);
   if (!s->sampled) return;
   double share = s->sample_seen ? 100.0 * (double)s->sample_kept / (double)s->sample_seen : 100;
   fprintf(stderr, "sample    %.2f %% of %s shingles kept", share, cli_count(s->sample_seen));

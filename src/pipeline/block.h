@@ -48,8 +48,11 @@ typedef struct nd_block_header {
   uint64_t others;    /* records that are no documents */
   uint64_t empties;   /* documents without a token */
   uint64_t tokens;
-  uint64_t sample_seen, sample_kept; /* --sample: shingles before and after */
-  uint64_t sample_emptied;           /* documents left without any */
+  uint64_t boilerplate_tokens, boilerplate_documents; /* --ignore-boilerplate: taken out */
+  uint64_t boilerplate_whole;                         /* documents that are nothing else */
+  uint64_t no_site;                                   /* documents without one */
+  uint64_t sample_seen, sample_kept;                  /* --sample: shingles before and after */
+  uint64_t sample_emptied;                            /* documents left without any */
 } nd_block_header;
 
 typedef enum nd_column {

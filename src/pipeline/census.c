@@ -4,6 +4,7 @@
 #include <xxhash.h>
 
 #include "base/threads.h"
+#include "pipeline/passages.h"
 #include "pipeline/plan_measure.h"
 #include "pipeline/sign.h"
 
@@ -119,6 +120,12 @@ static nd_status run(census *c, const char *tmp, nd_error *err) {
 
 nd_status nd_census(nd_job_run *j, const char *tmp, nd_error *err) {
   nd_settings *s = &j->settings;
+  bool again = j->options->ignore_boilerplate || s->sample.goal.num || s->sample.sct;
+  if (again && nd_feed_tasks(j->feed) && nd_feed_task(j->feed, 0)->kind == ND_TASK_MEMORY)
+    return nd_fail(err, ND_ERR_USAGE,
+                   "--ignore-boilerplate, --sample sct and adaptive:P read the input twice: they "
+                   "need files, not texts in memory");
+  if (j->options->ignore_boilerplate) ND_TRY(nd_passages_count(j, tmp, err));
   if (s->sample.goal.num && !s->sample.plan.n) ND_TRY(nd_plan_for_job(j, tmp, err));
   if (!s->sample.sct) return ND_OK;
   census c = {.job = j, .modulus = s->sample.mod, .residue = s->sample.residue};

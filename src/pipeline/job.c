@@ -73,6 +73,7 @@ void nd_job_close(nd_job_run *j) {
   nd_feed_free(j->feed);
   nd_walk_clear(&j->walk);
   nd_shingle_set_free(j->common);
+  nd_shingle_set_free(j->passages);
 }
 
 void nd_job_finish(nd_job_run *j) {
@@ -170,6 +171,10 @@ static void count_blocks(nd_job_run *j) {
     s->others += h->others;
     s->empty += h->empties;
     s->tokens += h->tokens;
+    s->boilerplate_tokens += h->boilerplate_tokens;
+    s->boilerplate_documents += h->boilerplate_documents;
+    s->boilerplate_whole += h->boilerplate_whole;
+    s->no_site += h->no_site;
     s->sample_seen += h->sample_seen;
     s->sample_kept += h->sample_kept;
     s->sample_emptied += h->sample_emptied;

@@ -32,6 +32,7 @@ typedef struct nd_job_run {
   uint64_t pair_bins[101]; /* pairs listed, by similarity: see report_data.h */
   uint64_t stage_peak[4];  /* resident bytes, at most, up to each stage's end */
   unsigned stage;
+  nd_shingle_set *passages; /* of --ignore-boilerplate; NULL: none */
   struct timespec began, stage_began;
   double cpu_began;
 } nd_job_run;

@@ -64,6 +64,10 @@ static const nd_option_info table[] = {
     {"sample", ND_OPTION_LIST, FIELD(sample), "", "HOW", NULL, 0, 0, FIND,
      "which shingles are kept: mod:N[:R], min:N, sct:N, cap:N, adaptive:P or adaptive:FILE; may be "
      "given several times"},
+    {"ignore-boilerplate", ND_OPTION_FLAG, FIELD(ignore_boilerplate), "no", NULL, NULL, 0, 0, FIND,
+     "leave passages out of the comparison that recur on the pages of a site (by URL)"},
+    {"boilerplate-share", ND_OPTION_DECIMAL, FIELD(boilerplate_share), "0.3", "S", NULL, 0, 0, FIND,
+     "… on more than this share of its pages"},
     {"verify", ND_OPTION_WORD, FIELD(verify), "", "HOW", "exact sample sketch none", 0, 0, FIND,
      "exact compares the documents (the default), sample only what --sample keeps of them (the "
      "default with --sample), sketch trusts the sketches, none lists candidates"},
@@ -332,7 +336,7 @@ void nd_options_get(char *out, size_t room, const nd_options *options, const nd_
 nd_status nd_options_check(const nd_options *options, nd_error *err) {
   /* Fields may have been set directly: each must be what its text would give. */
   nd_options copy = *options;
-  if (!options->threshold.den || !options->recall.den)
+  if (!options->threshold.den || !options->recall.den || !options->boilerplate_share.den)
     return nd_fail(err, ND_ERR_USAGE, "a decimal option has the denominator 0");
   for (const nd_option_info *info = table; info->name; info++) {
     char value[1100];

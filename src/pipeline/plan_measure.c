@@ -271,9 +271,22 @@ static nd_status count(chooser *c, nd_job_run *j, const drawing *d, const char *
 }
 
 void nd_reading_options(nd_options *out, const nd_options *from) {
-  static const char *const names[] = {
-      "format", "id-field", "text-field",   "url-field", "time-field", "tokens", "shingle",
-      "seed",   "against",  "max-document", "threads",   "memory",     "tmp",    "progress"};
+  static const char *const names[] = {"ignore-boilerplate",
+                                      "boilerplate-share",
+                                      "format",
+                                      "id-field",
+                                      "text-field",
+                                      "url-field",
+                                      "time-field",
+                                      "tokens",
+                                      "shingle",
+                                      "seed",
+                                      "against",
+                                      "max-document",
+                                      "threads",
+                                      "memory",
+                                      "tmp",
+                                      "progress"};
   nd_options_init(out);
   for (const nd_option_info *o = nd_option_table(); o->name; o++)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)

@@ -283,6 +283,9 @@ static nd_status resolve_shingle(nd_settings *s, const nd_options *o, nd_error *
 
 static nd_status resolve_sample(nd_settings *s, const nd_options *o, nd_error *err) {
   const nd_sample_plan *plan = &s->sample.plan;
+  nd_decimal share = o->boilerplate_share;
+  if (share.num == 0 || share.num >= share.den)
+    return nd_fail(err, ND_ERR_USAGE, "--boilerplate-share is out of range: above 0, below 1");
   if (!s->sample.on) return ND_OK;
   if (s->method == ND_METHOD_DIGEST || s->similarity == ND_SIMILARITY_EDIT)
     return nd_fail(err, ND_ERR_USAGE, "--sample chooses shingles, and %s compares none",

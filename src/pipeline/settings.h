@@ -38,6 +38,8 @@ typedef struct nd_settings {
   nd_decimal threshold;
   bool every_pair; /* method exact without a threshold: all that share a shingle */
   nd_sample sample;
+  bool counting_passages;         /* --ignore-boilerplate: they are not known yet */
+  const nd_shingle_set *passages; /* … now they are; borrowed */
   nd_verify verify;
   nd_clustering cluster;
   nd_keep keep;

@@ -5,8 +5,10 @@
 
 #include "candidate/bands.h"
 #include "cluster/keep.h"
+#include "feature/boilerplate.h"
 #include "sketch/minhash.h"
 #include "text/plain.h"
+#include "text/site.h"
 
 enum { BIG_BUFFER = 16 << 20, URL_MOST = 400 };
 
@@ -17,6 +19,10 @@ struct nd_signer {
   nd_tokens tokens;
   nd_shingles shingles;
   nd_sampler sampler;
+  nd_boilerplate boilerplate;
+  size_t stripped; /* tokens of the last document that are boilerplate … */
+  bool whole;      /* … all of them, which stay */
+  uint64_t site;   /* its site; 0: unknown */
   nd_minhash minhash;
   uint64_t *sketch;
   nd_str secret;   /* of the digests; empty: the seed alone */
@@ -43,6 +49,7 @@ void nd_signer_free(nd_signer *s) {
   nd_tokens_clear(&s->tokens);
   nd_shingles_clear(&s->shingles);
   nd_sampler_clear(&s->sampler);
+  nd_boilerplate_clear(&s->boilerplate);
   nd_minhash_clear(&s->minhash);
   nd_free(s->sketch);
   nd_free(s);
@@ -64,18 +71,37 @@ static void shrink(nd_signer *s) {
   if (s->shingles.cap > BIG_BUFFER / 8) nd_shingles_clear(&s->shingles);
 }
 
+/* --ignore-boilerplate: tokens of the site's passages are none of the document's. */
+static nd_status strip(nd_signer *s, const nd_document *d, nd_error *err) {
+  const nd_settings *set = s->settings;
+  size_t before = s->tokens.count;
+  s->stripped = 0;
+  s->whole = false;
+  if (!set->options->ignore_boilerplate || set->counting_passages) return ND_OK;
+  s->site = d->kind == ND_KIND_SETS ? 0 : nd_site_key(d->url);
+  if (!set->passages)
+    return nd_fail(err, ND_ERR_USAGE, "--ignore-boilerplate needs the whole corpus at once");
+  if (!s->site) return ND_OK;
+  ND_TRY(nd_boilerplate_strip(&s->stripped, &s->boilerplate, &s->tokens, s->site,
+                              nd_boilerplate_window(set->tokens), set->passages, err));
+  s->whole = before && s->stripped == before;
+  return ND_OK;
+}
+
 /* A document's body → its text → its tokens. */
 static nd_status split(nd_str *text, nd_signer *s, const nd_document *d, nd_error *err) {
   if (d->kind == ND_KIND_SETS) {
     *text = d->body;
-    return nd_plain_sets(&s->tokens, &s->plain, d->body, err);
+    ND_TRY(nd_plain_sets(&s->tokens, &s->plain, d->body, err));
+    return strip(s, d, err);
   }
   nd_plain_request request = {.bytes = d->body,
                               .charset = d->charset,
                               .html = d->kind == ND_KIND_HTML,
                               .sniff = d->kind == ND_KIND_SNIFF};
   ND_TRY(nd_plain_text(text, &s->plain, &request, err));
-  return nd_words_split(&s->tokens, *text, s->settings->tokens, err);
+  ND_TRY(nd_words_split(&s->tokens, *text, s->settings->tokens, err));
+  return strip(s, d, err);
 }
 
 nd_status nd_signer_read(nd_read *out, nd_signer *s, const nd_format *format, nd_str raw,
@@ -151,6 +177,12 @@ static nd_status add_document(nd_block *b, nd_signer *s, const nd_document *d, c
   b->url_end[row] = (uint32_t)b->urls.n;
   b->head.empties += s->tokens.count == 0;
   b->head.tokens += s->tokens.count;
+  if (s->settings->passages) {
+    b->head.no_site += s->site == 0;
+    b->head.boilerplate_whole += s->whole;
+    b->head.boilerplate_documents += s->stripped && !s->whole;
+    b->head.boilerplate_tokens += s->whole ? 0 : s->stripped;
+  }
   b->head.docs++;
   return ND_OK;
 }

@@ -92,6 +92,18 @@ static void put_sample(nd_json_out *out, const nd_job_run *j) {
   nd_json_end(out, '}');
 }
 
+static void put_boilerplate(nd_json_out *out, const nd_job_run *j) {
+  const nd_summary *s = j->summary;
+  nd_json_begin(out, "boilerplate", '{');
+  nd_json_count(out, "passage_windows",
+                j->settings.passages ? nd_shingle_set_size(j->settings.passages) : 0);
+  nd_json_count(out, "tokens_left_out", s->boilerplate_tokens);
+  nd_json_count(out, "documents_cut", s->boilerplate_documents);
+  nd_json_count(out, "documents_of_nothing_else", s->boilerplate_whole);
+  nd_json_count(out, "documents_without_site", s->no_site);
+  nd_json_end(out, '}');
+}
+
 static void put_cost(nd_json_out *out, const nd_summary *s) {
   nd_json_begin(out, "cost", '{');
   nd_json_count(out, "threads", s->threads);
@@ -120,6 +132,7 @@ nd_status nd_summary_write(const nd_job_run *j, const char *path, uint64_t finge
   put_counts(&out, j->summary);
   put_method(&out, j);
   put_sample(&out, j);
+  put_boilerplate(&out, j);
   put_options(&out, j);
   put_cost(&out, j->summary);
   nd_json_end(&out, '}');
