@@ -92,29 +92,33 @@ static double pairs_behind(const evidence *e, unsigned k) {
   return n < e->with_pairs ? n : e->with_pairs;
 }
 
-static void judge(nd_plan_fact *g, const evidence *e, double goal) {
-  g->documents = e->documents;
-  g->shingles = e->shingles;
-  g->modulus = 1;
+/* What the pairs say about one ratio. */
+static void settle(nd_plan_fact *g, const evidence *e, uint64_t modulus) {
+  unsigned k = 0;
+  while ((UINT64_C(2) << k) < modulus) k++;
+  double n = pairs_behind(e, k);
+  g->modulus = modulus;
+  g->pairs = n;
   g->precision = g->low = g->high = g->recall = 1;
-  g->pairs = pairs_behind(e, 0);
-  g->best_low = NAN;
+  if (modulus == 1) return;
+  g->precision = e->right[k] / e->found[k];
+  g->low = nd_wilson_bound(g->precision * n, n, ND_PLAN_Z, false);
+  g->high = nd_wilson_bound(g->precision * n, n, ND_PLAN_Z, true);
+  g->recall = e->truth > 0 ? e->right[k] / e->truth : NAN;
+}
+
+static void judge(nd_plan_fact *g, const evidence *e, double goal) {
+  *g = (nd_plan_fact){.documents = e->documents, .shingles = e->shingles, .best_low = NAN};
+  settle(g, e, 1);
   for (unsigned k = 0; k < ND_PLAN_RATIOS; k++) {
     double n = pairs_behind(e, k);
     if (n <= 0) continue;
-    double precision = e->right[k] / e->found[k];
-    double low = nd_wilson_bound(precision * n, n, ND_PLAN_Z, false);
+    double low = nd_wilson_bound(e->right[k] / e->found[k] * n, n, ND_PLAN_Z, false);
     if (isnan(g->best_low) || low > g->best_low) {
       g->best_low = low;
-      g->best_modulus = 2u << k;
+      g->best_modulus = UINT64_C(2) << k;
     }
-    if (low < goal) continue;
-    g->modulus = 2u << k;
-    g->pairs = n;
-    g->precision = precision;
-    g->low = low;
-    g->high = nd_wilson_bound(precision * n, n, ND_PLAN_Z, true);
-    g->recall = e->truth > 0 ? e->right[k] / e->truth : NAN;
+    if (low >= goal) settle(g, e, UINT64_C(2) << k);
   }
 }
 
@@ -150,23 +154,9 @@ static void choose(chooser *c, nd_decimal goal) {
   for (unsigned g = 0; g < n; g++) judge(&fact[g], &group[g], wanted);
   /* A pair across two groups is compared by the coarser ratio, and was counted with
    * its larger document: a smaller one must not be coarser. */
-  for (unsigned g = n - 1; g--;) {
-    double limit = fact[g].modulus > fact[g + 1].modulus ? (double)fact[g + 1].modulus : 0;
-    if (limit == 0) continue;
-    evidence *e = &group[g];
-    unsigned k = 0;
-    while ((double)(2u << k) < limit) k++;
-    fact[g].modulus = (uint64_t)limit;
-    fact[g].pairs = pairs_behind(e, k);
-    fact[g].precision = limit > 1 ? e->right[k] / e->found[k] : 1;
-    fact[g].low = limit > 1 ? nd_wilson_bound(fact[g].precision * fact[g].pairs, fact[g].pairs,
-                                              ND_PLAN_Z, false)
-                            : 1;
-    fact[g].high = limit > 1 ? nd_wilson_bound(fact[g].precision * fact[g].pairs, fact[g].pairs,
-                                               ND_PLAN_Z, true)
-                             : 1;
-    fact[g].recall = limit > 1 && e->truth > 0 ? e->right[k] / e->truth : 1;
-  }
+  for (unsigned g = n; g > 1; g--)
+    if (fact[g - 2].modulus > fact[g - 1].modulus)
+      settle(&fact[g - 2], &group[g - 2], fact[g - 1].modulus);
   double kept = 0, all = 0;
   nd_sample_plan *plan = &out->plan;
   plan->precision = goal;

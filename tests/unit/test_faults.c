@@ -100,12 +100,34 @@ static nd_status run_inspect(nd_buf *out, const operation *self) {
   return nd_inspect(&summary, inputs, 2, 1, &sink, &o, NULL, &err);
 }
 
+static nd_status run_plan(nd_buf *out, const operation *self) {
+  nd_options o = options_of(self);
+  nd_sink sink = {out, collect};
+  nd_plan_result result;
+  nd_plan_request request = {inputs, 2, {9, 10}, 0};
+  return nd_plan(&result, &summary, &request, &sink, &o, NULL, &err);
+}
+
+static nd_status run_sampling(nd_buf *out, const operation *self) {
+  nd_options o = options_of(self);
+  nd_sink sink = {out, collect};
+  nd_study_request request = {"sampling", inputs, 2, NULL, NULL};
+  return nd_study(&summary, &request, &sink, &o, NULL, &err);
+}
+
 static const operation operations[] = {
     {"dedup", run_dedup, {NULL}, false},
     {"dedup, resumed", run_dedup, {NULL}, true},
     {"dedup by join", run_dedup, {"method", "join", "keep", "longest"}, false},
     {"dedup by components", run_dedup, {"cluster", "components"}, false},
     {"dedup of a sample", run_dedup, {"sample", "sct:9", "sample", "mod:2"}, false},
+    {"pairs of an adaptive sample",
+     run_pairs,
+     {"method", "exact", "threshold", "0.5", "sample", "adaptive:0.9"},
+     false},
+    {"pairs without boilerplate", run_pairs, {"ignore-boilerplate", "yes"}, false},
+    {"plan", run_plan, {"threshold", "0.5"}, false},
+    {"study of sampling", run_sampling, {NULL}, false},
     {"pairs, all of them", run_pairs, {"verify", "none"}, false},
     {"pairs, the best", run_pairs, {"method", "exact", "top", "2"}, false},
     {"pairs by edit distance",
