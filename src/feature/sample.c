@@ -112,6 +112,20 @@ static nd_status choose(nd_sampler *s, size_t *n, const nd_shingles *shingles, u
   return ND_OK;
 }
 
+/* By key; the radix sort pays for long lists only. */
+static void sort_items(nd_item *items, nd_item *spare, size_t n) {
+  if (n > 96) {
+    nd_radix_items(items, spare, n);
+    return;
+  }
+  for (size_t i = 1; i < n; i++) {
+    nd_item x = items[i];
+    size_t j = i;
+    for (; j && items[j - 1].key > x.key; j--) items[j] = items[j - 1];
+    items[j] = x;
+  }
+}
+
 /* Each shingle once, at its first place; of these the smallest, then the first. */
 static nd_status limit(nd_sampler *s, size_t *n, const nd_shingles *shingles, nd_error *err) {
   const nd_sample *o = s->sample;
@@ -119,14 +133,14 @@ static nd_status limit(nd_sampler *s, size_t *n, const nd_shingles *shingles, nd
   ND_TRY(nd_array_grow(&s->spare, &s->spare_cap, *n, sizeof *s->spare, err));
   for (size_t i = 0; i < *n; i++)
     s->items[i] = (nd_item){nd_sample_key(shingles->fingerprint[s->kept[i]]), s->kept[i]};
-  nd_radix_items(s->items, s->spare, *n);
+  sort_items(s->items, s->spare, *n);
   size_t kept = 0;
   for (size_t i = 0; i < *n; i++) {
     if (i && s->items[i].key == s->items[i - 1].key) continue;
     if (o->min && kept == o->min) break;
     s->spare[kept++] = (nd_item){s->items[i].value, 0};
   }
-  nd_radix_items(s->spare, s->items, kept); /* back to text order */
+  sort_items(s->spare, s->items, kept); /* back to text order */
   if (o->cap && kept > o->cap) kept = (size_t)o->cap;
   for (size_t i = 0; i < kept; i++) s->kept[i] = (uint32_t)s->spare[i].key;
   *n = kept;
@@ -143,7 +157,8 @@ nd_status nd_sampler_run(nd_sampler *s, bool *emptied, nd_shingles *shingles, ui
   ND_TRY(nd_array_grow(&s->kept, &s->kept_cap, n, sizeof *s->kept, err));
   s->seen += n;
   ND_TRY(choose(s, &n, shingles, tokens, err));
-  ND_TRY(limit(s, &n, shingles, err));
+  const nd_sample *o = s->sample;
+  if (o->min || o->cap || o->plan.n) ND_TRY(limit(s, &n, shingles, err));
   for (size_t i = 0; i < n; i++) shingles->fingerprint[i] = shingles->fingerprint[s->kept[i]];
   s->taken += n;
   *emptied = n == 0;

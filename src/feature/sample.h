@@ -55,7 +55,8 @@ typedef struct nd_sampler {
   uint64_t emptied;     /* documents left without any */
 } nd_sampler;
 
-/* Replaces the fingerprints by the kept ones, each once, in text order.  When
+/* Replaces the fingerprints by the kept ones, in text order (with min, cap and a
+ * plan each once).  When
  * none is left of some, *emptied is set and one private fingerprint stands for
  * the document, made of `digest` (of its text): it meets none but its copies. */
 nd_status nd_sampler_run(nd_sampler *s, bool *emptied, nd_shingles *shingles, uint64_t tokens,

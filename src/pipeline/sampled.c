@@ -68,7 +68,10 @@ static nd_status load(nd_sampled *s, kept *k, nd_texts *texts, uint32_t document
   ND_TRY(nd_array_grow(&s->spare, &s->spare_cap, n, sizeof *s->spare, err));
   for (size_t i = 0; i < n; i++) k->key[i] = nd_sample_key(s->shingles.fingerprint[i]);
   nd_radix_u64(k->key, s->spare, n);
-  k->n = (uint32_t)n;
+  size_t distinct = 0;
+  for (size_t i = 0; i < n; i++)
+    if (i == 0 || k->key[i] != k->key[i - 1]) k->key[distinct++] = k->key[i];
+  k->n = (uint32_t)distinct;
   k->modulus = nd_sample_modulus(&set->sample, s->count);
   k->document = document;
   return ND_OK;
