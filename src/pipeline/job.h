@@ -28,7 +28,7 @@ typedef struct nd_job_run {
   nd_found found;
   nd_confirmed confirmed;
   nd_ids *ids;
-  nd_shingle_set *common; /* of the census; NULL: none */
+  nd_shingle_set *common;  /* of the census; NULL: none */
   uint64_t pair_bins[101]; /* pairs listed, by similarity: see report_data.h */
   uint64_t stage_peak[4];  /* resident bytes, at most, up to each stage's end */
   unsigned stage;

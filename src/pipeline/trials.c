@@ -166,7 +166,7 @@ nd_status nd_trials_make(nd_trials *out, const nd_text_source *source, const uin
   out->tokens = nd_calloc(n + (size_t)1, sizeof *out->tokens);
   out->cell = nd_calloc(n + (size_t)1, ND_TRIAL_CELLS * sizeof *out->cell);
   if (!out->document || !out->tokens || !out->cell) return nd_fail_memory(err, cells);
-  memcpy(out->document, document, n * sizeof *document);
+  if (n) memcpy(out->document, document, n * sizeof *document);
   maker m = {.out = out, .source = source};
   nd_status status = make(&m, memory, tmp, err);
   nd_sorter_free(m.shingles);

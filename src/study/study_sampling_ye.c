@@ -170,8 +170,12 @@ static void draw(const nd_sampling_study *s, nd_page *page, unsigned ratio, bool
   nd_series series[ND_YE_GROUPS + 2];
   size_t n = 0;
   for (unsigned t = 0; t < ND_YE_THRESHOLDS; t++) x[t] = nd_ye_percent[t] / 100.0;
+  /* As many as can be told apart. */
+  static const bool drawn[ND_YE_GROUPS] = {
+      [0] = true, [1] = true, [2] = true, [3] = true, [10] = true, [ND_SIZE_GROUPS] = true};
   for (unsigned g = 0; g < ND_YE_GROUPS; g++) {
     bool any = false;
+    if (!drawn[g]) continue;
     for (unsigned t = 0; t < ND_YE_THRESHOLDS; t++) {
       nd_ye_point p = nd_ye_measure(s, g, t, ratio);
       y[g][t] = recall ? p.recall : p.precision;
