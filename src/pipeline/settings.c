@@ -290,6 +290,14 @@ static nd_status resolve_sample(nd_settings *s, const nd_options *o, nd_error *e
   if (s->method == ND_METHOD_DIGEST || s->similarity == ND_SIMILARITY_EDIT)
     return nd_fail(err, ND_ERR_USAGE, "--sample chooses shingles, and %s compares none",
                    s->method == ND_METHOD_DIGEST ? "--method digest" : "--similarity edit");
+  const uint32_t *words = s->row.words;
+  bool shingles = nd_methods[s->candidates].texts || s->bands || words[ND_PART_MINHASH] ||
+                  words[ND_PART_SUPERSHINGLE] || s->feature_shingles;
+  if (!shingles)
+    return nd_fail(err, ND_ERR_USAGE,
+                   "--sample chooses shingles, and --method %s goes by words; add --features "
+                   "shingles",
+                   o->method);
   if (!plan->n && !s->sample.goal.num) return ND_OK;
   if (s->similarity != ND_SIMILARITY_JACCARD)
     return nd_fail(err, ND_ERR_USAGE, "--sample adaptive needs --similarity jaccard");
