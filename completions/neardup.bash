@@ -1,13 +1,16 @@
 # bash completion for neardup.  tests/docs.py holds it against `neardup --help`.
 
-_neardup_commands='dedup pairs cluster inspect study eval prevalence plan explain help'
+_neardup_commands='dedup pairs cluster inspect study eval prevalence plan explain sketch merge info help'
 
 # The options of a command.
 _neardup_options() {
   local read='--format --id-field --text-field --url-field --time-field --tokens --shingle
     --max-document --help'
-  local find='--method --candidates --confirm --similarity --fingerprint --threshold --recall --permutations --bands --rows --seed
-    --sample --ignore-boilerplate --boilerplate-share --verify --bucket-cap --against --stats --threads --memory --tmp --progress'
+  local sketch='--method --candidates --confirm --permutations --family --supershingles --bits --weights
+    --features --columns --seed --threads --memory --tmp --progress'
+  local find="$sketch --similarity --fingerprint --threshold --recall --bands --rows --agree --agree-bits
+    --combined-bits --complete --hamming --sample
+    --ignore-boilerplate --boilerplate-share --verify --bucket-cap --against --stats"
   case $1 in
     dedup) echo "$read $find --output --cluster --keep --shard --resume" ;;
     pairs) echo "$read $find --collapse --top" ;;
@@ -20,6 +23,9 @@ _neardup_options() {
     study) echo "$read $find --output --truth" ;;
     plan) echo "$read --threshold --recall --seed --threads --memory --tmp --progress --output
       --precision --documents" ;;
+    sketch) echo "$read $sketch --output" ;;
+    merge) echo '--output --help' ;;
+    info) echo '--help' ;;
     help) ;;
     *) echo '--help --version' ;;
   esac
@@ -29,12 +35,17 @@ _neardup_options() {
 _neardup_values() {
   case $1 in
     --format) echo 'auto text lines jsonl warc arc trec sets' ;;
-    --tokens) echo 'words codepoints' ;;
+    --tokens) echo 'words web codepoints' ;;
     --shingle) echo 'auto words:5 chars:9 aligned:64' ;;
-    --method | --candidates | --confirm) echo 'minhash digest exact join allpairs ppjoin ppjoin+' ;;
+    --method | --candidates | --confirm) echo 'minhash digest exact join allpairs ppjoin ppjoin+ supershingle simhash projection combined
+      combined-site' ;;
     --similarity) echo 'jaccard cosine overlap edit containment' ;;
     --fingerprint) echo 'rabin xxh3 md5' ;;
     --verify) echo 'exact sample sketch none' ;;
+    --family) echo 'fast linear' ;;
+    --weights) echo 'one tf tfidf' ;;
+    --features) echo 'tokens shingles' ;;
+    --columns) echo 'similarity exact minhash supershingle projection simhash site' ;;
     --cluster) echo 'star components' ;;
     --by) echo 'size site' ;;
     --as | --truth-kind | --result-kind | --pairs-kind) echo 'auto pairs clusters' ;;

@@ -9,6 +9,7 @@
  * prevalence.h  near-duplicates in the results of search systems
  * study.h    the papers' experiments on any corpus
  * memory.h   dedup and pairs over texts in memory
+ * sketchfile.h  files of sketches
  * sketch.h   two documents at a time: sketches and exact resemblance */
 #ifndef NEARDUP_H
 #define NEARDUP_H
@@ -21,6 +22,7 @@
 #include "neardup/prevalence.h"
 #include "neardup/run.h"
 #include "neardup/sketch.h"
+#include "neardup/sketchfile.h"
 #include "neardup/status.h"
 #include "neardup/study.h"
 

@@ -70,6 +70,9 @@ typedef struct nd_summary {
   uint64_t resumed_documents; /* read by an earlier, interrupted run */
   uint32_t permutations, bands, rows;
   double predicted_recall;
+  /* Sketches decide: how; and which pairs are found.  "": the documents decide,
+   * and predicted_recall says it. */
+  char decision[320], coverage[200];
   uint64_t max_document; /* in force: --max-document, or an eighth of --memory */
   unsigned threads;
   uint64_t memory;

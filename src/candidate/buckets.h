@@ -21,7 +21,9 @@ nd_status nd_grouper_finish(nd_grouper *g, nd_error *err) ND_MUST_CHECK;
 nd_status nd_grouper_next(size_t *got, nd_item *out, size_t room, nd_grouper *g,
                           nd_error *err) ND_MUST_CHECK;
 
-enum { ND_PAIR_FULL = 0, ND_PAIR_STAR = 1 };
+/* What a candidate pair's value says.  Smaller numbers than ND_PAIR_STAR are
+ * whole pairs too (the distance of hamming.h …); of several the smallest stays. */
+enum { ND_PAIR_FULL = 0, ND_PAIR_STAR = 1 << 20 };
 
 typedef struct nd_bucket_stats {
   uint64_t buckets; /* of two and more documents */

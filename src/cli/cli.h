@@ -31,6 +31,7 @@ typedef struct cli_command {
 
 extern const cli_command cli_dedup, cli_pairs, cli_cluster, cli_inspect, cli_study, cli_eval,
     cli_prevalence, cli_plan, cli_explain;
+extern const cli_command cli_sketch, cli_merge, cli_info;
 extern const cli_command *const cli_commands[]; /* ends with NULL */
 
 /* Parsed arguments of a command. */
@@ -75,6 +76,9 @@ void cli_report_join(const nd_join_counts *join, const nd_options *options);
 
 /* What --sample and --ignore-boilerplate left out, on stderr. */
 void cli_report_sample(const nd_summary *s);
+
+/* How pairs were decided, what was found for sure, and what was cut, on stderr. */
+void cli_report_finding(const nd_summary *s, const nd_options *options);
 
 /* The closing lines on stderr. */
 void cli_report_cost(const nd_summary *s, const cli_progress *p);

@@ -28,13 +28,7 @@ static void report_method(const nd_summary *s, const nd_options *o) {
           : s->verify == ND_VERIFY_SAMPLE ? ", compared on the sample"
                                           : ", not verified exactly");
   cli_report_sample(s);
-  if (s->bands)
-    fprintf(stderr, "recall    %.4f predicted at similarity %.10g (%u bands x %u rows)\n",
-            s->predicted_recall, (double)o->threshold.num / (double)o->threshold.den, s->bands,
-            s->rows);
-  if (s->hot_buckets)
-    fprintf(stderr, "hot       %s bucket%s above --bucket-cap, compared with the first only\n",
-            cli_count(s->hot_buckets), s->hot_buckets == 1 ? "" : "s");
+  cli_report_finding(s, o);
 }
 
 static void report(const nd_summary *s, const cli_args *args, const cli_progress *p) {

@@ -21,14 +21,7 @@ static int run(const cli_command *self, int argc, char **argv) {
         fprintf(stderr, "; %s rejected (see `neardup inspect`)", cli_count(s.rejected));
       fputc('\n', stderr);
       cli_report_sample(&s);
-      if (s.bands)
-        fprintf(stderr, "recall    %.4f predicted at similarity %.10g (%u bands x %u rows)\n",
-                s.predicted_recall,
-                (double)args.options.threshold.num / (double)args.options.threshold.den, s.bands,
-                s.rows);
-      if (s.hot_buckets)
-        fprintf(stderr, "hot       %s bucket%s above --bucket-cap, compared with the first only\n",
-                cli_count(s.hot_buckets), s.hot_buckets == 1 ? "" : "s");
+      cli_report_finding(&s, &args.options);
       cli_report_cost(&s, &progress);
     }
     exit_status = cli_exit(status, &err, &s);

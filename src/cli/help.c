@@ -89,6 +89,13 @@ static void help_overview(FILE *to, unsigned width) {
           "\nMore: neardup COMMAND --help, man neardup, neardup --version\n");
 }
 
+static int has_options(const cli_command *command) {
+  if (command->extras && command->extras[0].name) return 1;
+  for (const nd_option_info *i = nd_option_table(); i->name; i++)
+    if (i->commands & command->bit) return 1;
+  return 0;
+}
+
 void cli_help(FILE *to, const cli_command *command) {
   unsigned width = cli_width(to);
   if (!command) {
@@ -97,7 +104,7 @@ void cli_help(FILE *to, const cli_command *command) {
   }
   fprintf(to, "Usage: neardup %s %s\n\n", command->name, command->usage);
   wrap(to, command->text, 0, 0, width);
-  fprintf(to, "\nOptions:\n");
+  if (has_options(command)) fprintf(to, "\nOptions:\n");
   help_extras(to, command, width);
   help_table(to, command, width);
   fprintf(to, "\nExamples:\n%s", command->examples);

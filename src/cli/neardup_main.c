@@ -7,9 +7,11 @@
 
 #include "cli.h"
 
-const cli_command *const cli_commands[] = {&cli_dedup,   &cli_pairs, &cli_cluster,    &cli_inspect,
-                                           &cli_study,   &cli_eval,  &cli_prevalence, &cli_plan,
-                                           &cli_explain, NULL};
+/* clang-format off: a line each */
+const cli_command *const cli_commands[] = {
+    &cli_dedup, &cli_pairs,   &cli_cluster, &cli_inspect, &cli_study, &cli_eval, &cli_prevalence,
+    &cli_plan,  &cli_explain, &cli_sketch,  &cli_merge,   &cli_info,  NULL};
+/* clang-format on */
 
 static const cli_command *find(const char *name) {
   for (const cli_command *const *c = cli_commands; *c; c++) {

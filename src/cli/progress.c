@@ -198,6 +198,18 @@ void cli_report_sample(const nd_summary *s) {
           s->verify == ND_VERIFY_EXACT ? "of whole documents" : "of what is kept");
 }
 
+void cli_report_finding(const nd_summary *s, const nd_options *o) {
+  if (s->decision[0]) fprintf(stderr, "decided   %s\n", s->decision);
+  if (s->bands)
+    fprintf(stderr, "recall    %.4f predicted at similarity %.10g (%u bands x %u rows)\n",
+            s->predicted_recall, (double)o->threshold.num / (double)o->threshold.den, s->bands,
+            s->rows);
+  if (s->coverage[0]) fprintf(stderr, "found     %s\n", s->coverage);
+  if (s->hot_buckets)
+    fprintf(stderr, "hot       %s bucket%s above --bucket-cap, compared with the first only\n",
+            cli_count(s->hot_buckets), s->hot_buckets == 1 ? "" : "s");
+}
+
 void cli_report_cost(const nd_summary *s, const cli_progress *p) {
   if (p->how == CLI_PROGRESS_JSON) return;
   double rate = s->seconds > 0 ? (double)s->raw_bytes / s->seconds : 0;

@@ -43,6 +43,7 @@ typedef struct checker {
   nd_judge judge;        /* of rows; NULL: none */
   bool texts;            /* the documents are compared */
   bool all;              /* no threshold */
+  bool whole;            /* no sample either */
   size_t prepared_bytes; /* of one thread */
   const nd_order *order;
 } checker;
@@ -77,7 +78,7 @@ static nd_status make_hands(checker *c, nd_error *err) {
     c->hands[i].prepared = nd_calloc(PREPARED, sizeof *c->hands[i].prepared);
     if (!c->hands[i].prepared) return nd_fail_memory(err, PREPARED * sizeof *c->hands[i].prepared);
     for (size_t k = 0; k < PREPARED; k++) c->hands[i].prepared[k].number = UINT32_MAX;
-    if (s->verify == ND_VERIFY_SAMPLE)
+    if (s->verify == ND_VERIFY_SAMPLE && !c->whole)
       ND_TRY(nd_sampled_new(&c->hands[i].sampled, s, c->prepared_bytes, err));
     c->hands[i].row_document = UINT32_MAX;
     c->hands[i].row = nd_calloc(2, s->row.total * sizeof(uint64_t) + 1);
@@ -209,7 +210,8 @@ static nd_status check_items(checker *c, nd_error *err) {
   return nd_threads_run(c->settings->threads, (c->n + JOB - 1) / JOB, check_job, c, err);
 }
 
-nd_status nd_confirm_list(nd_item *items, size_t n, const nd_text_source *source, nd_error *err) {
+static nd_status fill_list(nd_item *items, size_t n, const nd_text_source *source, bool documents,
+                           nd_error *err) {
   const nd_order by_number = {0};
   checker c = {.source = source,
                .settings = source->settings,
@@ -218,10 +220,23 @@ nd_status nd_confirm_list(nd_item *items, size_t n, const nd_text_source *source
                .order = &by_number,
                .all = true};
   choose_judge(&c);
+  if (documents) {
+    c.judge = NULL;
+    c.whole = true;
+  }
   nd_status status = make_hands(&c, err);
   if (status == ND_OK) status = check_items(&c, err);
   clear_hands(&c);
   return status;
+}
+
+nd_status nd_confirm_list(nd_item *items, size_t n, const nd_text_source *source, nd_error *err) {
+  return fill_list(items, n, source, false, err);
+}
+
+nd_status nd_confirm_documents(nd_item *items, size_t n, const nd_text_source *source,
+                               nd_error *err) {
+  return fill_list(items, n, source, true, err);
 }
 
 void nd_confirmed_clear(nd_confirmed *c) {

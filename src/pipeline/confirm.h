@@ -52,5 +52,8 @@ void nd_confirmed_clear(nd_confirmed *c);
  * is. */
 nd_status nd_confirm_list(nd_item *items, size_t n, const nd_text_source *source,
                           nd_error *err) ND_MUST_CHECK;
+/* The same by the documents, whatever the settings decide by. */
+nd_status nd_confirm_documents(nd_item *items, size_t n, const nd_text_source *source,
+                               nd_error *err) ND_MUST_CHECK;
 
 #endif

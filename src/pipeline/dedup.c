@@ -2,8 +2,8 @@
 #include <stdio.h>
 
 #include "output/tsv.h"
+#include "pipeline/columns.h"
 #include "pipeline/kept.h"
-#include "pipeline/lines.h"
 #include "pipeline/report_data.h"
 #include "pipeline/summary.h"
 #include "pipeline/survivors.h"
@@ -19,7 +19,7 @@ typedef struct dedup {
 } dedup;
 
 static nd_status fill_pairs(nd_lines *l, void *context, nd_error *err) {
-  return nd_lines_pairs_collapsed(l, context, err);
+  return nd_columns_pairs(l, context, true, NULL, err);
 }
 
 static nd_status fill_rejects(nd_lines *l, void *context, nd_error *err) {
@@ -89,6 +89,7 @@ static nd_status run(dedup *d, const char *const *inputs, size_t n, const char *
       return nd_fail(err, ND_ERR_USAGE, "--threshold 0 is out of range: above 0, at most 1");
   }
   ND_TRY(nd_workdir_open(&d->dir, directory, &j->settings, err));
+  j->writes_documents = true;
   ND_TRY(nd_job_plan(j, inputs, n, directory, d->dir.spool, err));
   ND_TRY(nd_workdir_agree(&d->dir, &j->settings, &j->walk, nd_feed_fingerprint(j->feed), err));
   if (d->dir.complete) {

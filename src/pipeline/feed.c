@@ -7,6 +7,7 @@
 #include "input/json.h"
 #include "pipeline/feed_memory.h"
 #include "pipeline/feed_range.h"
+#include "pipeline/sketch_file.h"
 
 enum {
   RANGE_BYTES = 4 << 20,
@@ -76,6 +77,9 @@ static nd_status sniff(const nd_format **out, const nd_feed *f, nd_stream *s, nd
   nd_status status = nd_stream_peek(&head, s, SNIFF_BYTES, err);
   if (status == ND_ERR_MEMORY) return status;
   if (head.n > SNIFF_BYTES) head.n = SNIFF_BYTES;
+  if (nd_sketch_looks_like(head))
+    return nd_fail(err, ND_ERR_USAGE,
+                   "a file of sketches among documents: name sketches alone, or documents alone");
   *out = nd_format_sniff(head);
   if (status != ND_ERR_DATA || *out != &nd_format_text) return ND_OK;
   /* Damage hides what the file is: ask what comes behind it, in another stream. */
@@ -304,7 +308,8 @@ static nd_status read_file(nd_batch *b, reader *r, nd_feed *f, bool *full, nd_er
   if (!r->stream) {
     nd_status opened = nd_stream_open(&r->stream, file->real, &local);
     if (opened == ND_OK) opened = sniff(&r->format, f, r->stream, &local);
-    if (opened == ND_ERR_MEMORY) return nd_fail(err, opened, "%s: %s", file->path, local.message);
+    if (opened == ND_ERR_MEMORY || opened == ND_ERR_USAGE)
+      return nd_fail(err, opened, "%s: %s", file->path, local.message);
     if (opened != ND_OK) return reject_file(b, r, 0, file->size, local.message, err);
     r->line = 0;
     r->any = false;

@@ -173,7 +173,9 @@ nd_status nd_find(nd_found *out, const nd_text_source *source, const char *tmp, 
   if (!out->same || !out->repeated_id) return nd_fail_memory(err, n * sizeof *out->same);
   ND_TRY(nd_threads_run(settings->threads < 2 ? 1 : 2, 2, find_equals, &f, err));
   uint64_t jobs = (n + JOB_DOCUMENTS - 1) / JOB_DOCUMENTS;
-  ND_TRY(nd_threads_run(settings->threads, jobs, check_copies, &f, err));
+  /* Without texts the digest alone says what is a copy. */
+  if (!f.store->without_texts)
+    ND_TRY(nd_threads_run(settings->threads, jobs, check_copies, &f, err));
   for (uint64_t d = 0; d < n; d++)
     out->copies += out->same[d] != d && out->same[d] != ND_NO_DOCUMENT && d < source->split;
   if ((settings->keep != ND_KEEP_FIRST && settings->keep != ND_KEEP_CENTRE) ||

@@ -22,7 +22,10 @@ typedef struct nd_finder {
 typedef nd_status (*nd_find_step)(nd_finder *f, nd_error *err);
 
 nd_status nd_find_bands(nd_finder *f, nd_error *err) ND_MUST_CHECK;
+nd_status nd_find_values(nd_finder *f, nd_error *err) ND_MUST_CHECK;
 nd_status nd_find_supershingles(nd_finder *f, nd_error *err) ND_MUST_CHECK;
+nd_status nd_find_projections(nd_finder *f, nd_error *err) ND_MUST_CHECK;
+nd_status nd_find_simhashes(nd_finder *f, nd_error *err) ND_MUST_CHECK;
 
 /* One of several jobs of a step that pairs documents with equal keys: fills one
  * key per document of a block. */

@@ -8,7 +8,10 @@
 
 #include "base/threads.h"
 #include "pipeline/census.h"
+#include "pipeline/describe.h"
+#include "pipeline/late.h"
 #include "pipeline/sign.h"
+#include "pipeline/sketch_load.h"
 
 static double cpu_seconds(void) {
   struct rusage u;
@@ -43,6 +46,19 @@ double nd_job_lap(nd_job_run *j) {
   return seconds;
 }
 
+static void note_settings(nd_summary *summary, const nd_settings *s) {
+  summary->permutations = s->permutations;
+  summary->bands = s->bands;
+  summary->rows = s->rows;
+  summary->predicted_recall = s->bands ? s->predicted_recall : 1;
+  summary->verify = s->verify;
+  nd_describe(summary, s);
+  summary->sampled = s->sample.on;
+  summary->max_document = s->input.max_document;
+  summary->threads = s->threads;
+  summary->memory = s->memory;
+}
+
 nd_status nd_job_open(nd_job_run *j, nd_summary *summary, const nd_options *options,
                       const nd_hooks *hooks, nd_error *err) {
   *j = (nd_job_run){.options = options, .hooks = hooks, .summary = summary};
@@ -53,15 +69,7 @@ nd_status nd_job_open(nd_job_run *j, nd_summary *summary, const nd_options *opti
   ND_TRY(nd_options_check(options, err));
   ND_TRY(nd_settings_resolve(&j->settings, options, err));
   const nd_settings *s = &j->settings;
-  summary->permutations = s->permutations;
-  summary->bands = s->bands;
-  summary->rows = s->rows;
-  summary->predicted_recall = s->bands ? s->predicted_recall : 1;
-  summary->verify = s->verify;
-  summary->sampled = s->sample.on;
-  summary->max_document = s->input.max_document;
-  summary->threads = s->threads;
-  summary->memory = s->memory;
+  note_settings(summary, s);
   return ND_OK;
 }
 
@@ -97,8 +105,20 @@ nd_status nd_job_plan(nd_job_run *j, const char *const *inputs, size_t n, const 
                       const char *spool, nd_error *err) {
   ND_TRY(nd_walk_inputs(&j->walk, inputs, n, avoid, spool, err));
   if (j->options->against[0]) ND_TRY(nd_walk_against(&j->walk, j->options->against, err));
-  ND_TRY(nd_feed_new(&j->feed, &j->walk, j->settings.format, &j->settings.input, err));
   j->summary->files = j->walk.n;
+  ND_TRY(nd_sketch_inputs(&j->sketched, &j->walk, err));
+  if (j->sketched && j->writes_documents)
+    return nd_fail(err, ND_ERR_USAGE,
+                   "%s holds sketches, and dedup writes documents: use `neardup pairs`, and "
+                   "`neardup cluster` for clusters",
+                   j->walk.files[0].path);
+  if (j->sketched) {
+    for (size_t i = 0; i < j->walk.n; i++) j->summary->bytes += j->walk.files[i].size;
+    ND_TRY(nd_sketch_settings(&j->settings, &j->adopted, &j->walk, err));
+    note_settings(j->summary, &j->settings);
+    return ND_OK;
+  }
+  ND_TRY(nd_feed_new(&j->feed, &j->walk, j->settings.format, &j->settings.input, err));
   j->summary->bytes = nd_feed_bytes(j->feed);
   nd_feed_shard(j->feed, j->settings.shard, j->settings.shards);
   return ND_OK;
@@ -192,8 +212,8 @@ static nd_status find_split(uint32_t *out, const nd_job_run *j, nd_error *err) {
   if (!j->options->against[0]) return ND_OK;
   for (size_t i = 0; i < s->block_n; i++) {
     const nd_block_ref *b = &s->blocks[i];
-    const nd_task *task = nd_feed_task(j->feed, b->head.task);
-    if (task->file + task->files <= j->walk.inputs || !b->head.docs) continue;
+    const nd_task *task = j->sketched ? NULL : nd_feed_task(j->feed, b->head.task);
+    if ((task && task->file + task->files <= j->walk.inputs) || !b->head.docs) continue;
     uint32_t *file = nd_malloc(b->head.docs * sizeof *file);
     if (!file) return nd_fail_memory(err, b->head.docs * sizeof *file);
     nd_status status = nd_store_column(s, i, ND_COL_FILE, sizeof *file, file, err);
@@ -209,14 +229,16 @@ static nd_status find_split(uint32_t *out, const nd_job_run *j, nd_error *err) {
 }
 
 static nd_status seal(nd_job_run *j, nd_error *err) {
-  uint32_t tasks = nd_feed_tasks(j->feed);
-  uint64_t *begin = nd_malloc(tasks * sizeof *begin);
+  uint32_t tasks = j->sketched ? (uint32_t)j->walk.n : nd_feed_tasks(j->feed);
+  uint64_t *begin = nd_calloc(tasks, sizeof *begin);
   if (!begin) return nd_fail_memory(err, tasks * sizeof *begin);
-  for (uint32_t i = 0; i < tasks; i++) begin[i] = nd_feed_task(j->feed, i)->begin;
+  for (uint32_t i = 0; i < tasks && !j->sketched; i++) begin[i] = nd_feed_task(j->feed, i)->begin;
+  j->store.without_texts = j->sketched;
   nd_status status = nd_store_seal(&j->store, tasks, begin, err);
   nd_free(begin);
   if (status == ND_OK) status = find_split(&j->split, j, err);
   j->source = (nd_text_source){&j->store, &j->walk, j->feed, &j->settings, j->hooks, j->split};
+  if (status == ND_OK && !j->sketched) status = nd_late_weights(&j->store, &j->source, err);
   return status;
 }
 
@@ -227,16 +249,21 @@ unsigned nd_job_reading_threads(const nd_settings *s) {
   return fit < s->threads ? (unsigned)fit : s->threads;
 }
 
+static nd_status read_documents(nd_job_run *j, const char *work, nd_error *err) {
+  unsigned threads = nd_job_reading_threads(&j->settings);
+  ND_TRY(nd_census(j, work, err));
+  nd_feed_skip_done(j->feed, is_done, &j->store, threads);
+  reading r = {.job = j, .documents = j->summary->resumed_documents, .last_tick = -1};
+  return nd_threads_run(threads, threads, read_member, &r, err);
+}
+
 nd_status nd_job_read(nd_job_run *j, const char *work, nd_error *err) {
   j->store_open = true;
   ND_TRY(nd_store_open(&j->store, work, err));
   for (size_t i = 0; i < j->store.block_n; i++)
     j->summary->resumed_documents += j->store.blocks[i].head.docs;
-  unsigned threads = nd_job_reading_threads(&j->settings);
-  ND_TRY(nd_census(j, work, err));
-  nd_feed_skip_done(j->feed, is_done, &j->store, threads);
-  reading r = {.job = j, .documents = j->summary->resumed_documents, .last_tick = -1};
-  ND_TRY(nd_threads_run(threads, threads, read_member, &r, err));
+  ND_TRY(j->sketched ? nd_sketch_load(&j->store, &j->settings, &j->walk, err)
+                     : read_documents(j, work, err));
   j->summary->read_seconds = nd_job_lap(j);
   if (j->settings.shards > 1) {
     count_blocks(j);

@@ -20,7 +20,10 @@ typedef struct nd_job_run {
   nd_summary *summary;
   nd_settings settings;
   nd_walk walk;
-  nd_feed *feed;
+  nd_feed *feed;         /* NULL when … */
+  bool sketched;         /* … the inputs are files of sketches */
+  bool writes_documents; /* so that they are needed */
+  nd_options adopted;    /* then: the options, with what the files say */
   nd_store store;
   bool store_open;
   nd_text_source source;

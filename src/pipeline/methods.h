@@ -33,8 +33,11 @@ extern const nd_method_row nd_methods[];
 /* By name; the first one when there is none such. */
 nd_method nd_method_find(const char *name);
 
-/* How many super-shingles (min values, bits) agree. */
-uint32_t nd_agree_words(const uint64_t *a, const uint64_t *b, uint32_t n);
-uint32_t nd_agree_bits(const uint64_t *a, const uint64_t *b, uint32_t words);
+/* What two rows show: equal min values, equal super-shingles, agreeing bits of
+ * the projections, differing bits of the simhashes.  The row must have the part. */
+uint32_t nd_shown_minhash(const nd_settings *s, const uint64_t *a, const uint64_t *b);
+uint32_t nd_shown_supershingles(const nd_settings *s, const uint64_t *a, const uint64_t *b);
+uint32_t nd_shown_projection(const nd_settings *s, const uint64_t *a, const uint64_t *b);
+uint32_t nd_shown_simhash(const nd_settings *s, const uint64_t *a, const uint64_t *b);
 
 #endif

@@ -16,7 +16,9 @@
 #define READ (SKETCH | ND_FOR_INSPECT | ND_FOR_EVAL | ND_FOR_PLAN | ND_FOR_EXPLAIN)
 #define SKETCH (FIND | ND_FOR_SKETCH)
 #define FIND (ND_FOR_DEDUP | ND_FOR_PAIRS | ND_FOR_STUDY)
-#define METHODS "minhash digest exact join allpairs ppjoin ppjoin+"
+#define METHODS                                                                                 \
+  "minhash digest exact join allpairs ppjoin ppjoin+ supershingle simhash projection combined " \
+  "combined-site"
 
 static const nd_option_info table[] = {
     {"format", ND_OPTION_WORD, FIELD(format), "auto", "NAME",
@@ -30,14 +32,16 @@ static const nd_option_info table[] = {
      "JSONL: the field that holds its URL"},
     {"time-field", ND_OPTION_TEXT, FIELD(time_field), "time", "NAME", NULL, 0, 0, READ,
      "JSONL: the field that holds its time (ISO 8601)"},
-    {"tokens", ND_OPTION_WORD, FIELD(tokens), "words", "KIND", "words codepoints", 0, 0, READ,
-     "what a token is: a word, or every letter and digit by itself"},
+    {"tokens", ND_OPTION_WORD, FIELD(tokens), "words", "KIND", "words web codepoints", 0, 0, READ,
+     "what a token is: a word; a word of a web page, with the parts of URLs and the URLs of "
+     "images; or every letter and digit by itself"},
     {"shingle", ND_OPTION_TEXT, FIELD(shingle), "auto", "KIND:N", NULL, 0, 0, READ,
-     "what documents are compared by: words:K, chars:Q or aligned:N; auto is "
-     "words:5"},
+     "what documents are compared by: words:K, chars:Q or aligned:N; auto is words:5, and words:8 "
+     "where super-shingles are used"},
     {"method", ND_OPTION_WORD, FIELD(method), "minhash", "NAME", METHODS, 0, 0, SKETCH,
      "how pairs are found: minhash by sketches; digest exact copies only; exact by sort and merge "
-     "of all shingles; join, allpairs, ppjoin, ppjoin+ as exact set joins"},
+     "of all shingles; join, allpairs, ppjoin, ppjoin+ as exact set joins; supershingle, simhash, "
+     "projection, combined, combined-site as published, decided by their sketches"},
     {"candidates", ND_OPTION_WORD, FIELD(candidates), "", "NAME", METHODS, 0, 0, SKETCH,
      "the method that proposes pairs, if it shall be another one"},
     {"confirm", ND_OPTION_WORD, FIELD(confirm), "", "NAME", METHODS, 0, 0, SKETCH,
@@ -54,7 +58,29 @@ static const nd_option_info table[] = {
     {"recall", ND_OPTION_DECIMAL, FIELD(recall), "0.95", "R", NULL, 0, 0, FIND | ND_FOR_PLAN,
      "the share of pairs at the threshold that must be found"},
     {"permutations", ND_OPTION_COUNT, FIELD(permutations), "0", "N", NULL, 0, 2000, SKETCH,
-     "number of min values; 0 chooses from threshold and recall"},
+     "number of min values; 0 chooses from threshold and recall, or 84 for super-shingles and the "
+     "linear family"},
+    {"family", ND_OPTION_WORD, FIELD(family), "fast", "NAME", "fast linear", 0, 0, SKETCH,
+     "minhash: fast similarity sketching and bands; or a linear function per value, and every "
+     "pair that shares a value, as published"},
+    {"supershingles", ND_OPTION_COUNT, FIELD(supershingles), "6", "N", NULL, 1, 2000, SKETCH,
+     "super-shingles: groups that the min values are cut into"},
+    {"agree", ND_OPTION_COUNT, FIELD(agree), "2", "N", NULL, 1, 2000, FIND,
+     "super-shingles that must agree"},
+    {"bits", ND_OPTION_COUNT, FIELD(bits), "384", "N", NULL, 64, 1024, SKETCH,
+     "projection: bits of the sketch, a multiple of 64"},
+    {"agree-bits", ND_OPTION_COUNT, FIELD(agree_bits), "0", "N", NULL, 0, 1024, FIND,
+     "projection: bits that must agree; 0 means 31 of 32 (372 of 384)"},
+    {"combined-bits", ND_OPTION_COUNT, FIELD(combined_bits), "0", "N", NULL, 0, 1024, FIND,
+     "combined: bits that must agree when super-shingles do; 0 means 355 of 384"},
+    {"complete", ND_OPTION_FLAG, FIELD(complete), "no", NULL, NULL, 0, 0, FIND,
+     "projection: find every similar pair, whatever it costs"},
+    {"hamming", ND_OPTION_COUNT, FIELD(hamming), "3", "K", NULL, 0, 16, FIND,
+     "simhash: bits of 64 that may differ"},
+    {"weights", ND_OPTION_WORD, FIELD(weights), "one", "HOW", "one tf tfidf", 0, 0, SKETCH,
+     "simhash: what a feature counts: 1; as often as it occurs; or less if many documents have it"},
+    {"features", ND_OPTION_WORD, FIELD(features), "tokens", "KIND", "tokens shingles", 0, 0, SKETCH,
+     "simhash, projection: what is added up"},
     {"bands", ND_OPTION_COUNT, FIELD(bands), "0", "N", NULL, 0, 2000, FIND,
      "number of bands; 0 chooses"},
     {"rows", ND_OPTION_COUNT, FIELD(rows), "0", "N", NULL, 0, 2000, FIND,
@@ -69,12 +95,16 @@ static const nd_option_info table[] = {
     {"boilerplate-share", ND_OPTION_DECIMAL, FIELD(boilerplate_share), "0.3", "S", NULL, 0, 0, FIND,
      "… on more than this share of its pages"},
     {"verify", ND_OPTION_WORD, FIELD(verify), "", "HOW", "exact sample sketch none", 0, 0, FIND,
-     "exact compares the documents (the default), sample only what --sample keeps of them (the "
-     "default with --sample), sketch trusts the sketches, none lists candidates"},
+     "exact compares the documents (the default, but for the methods that sketches define), sample "
+     "only what --sample keeps of them (the default with --sample), sketch trusts the sketches, "
+     "none lists candidates"},
     {"bucket-cap", ND_OPTION_COUNT, FIELD(bucket_cap), "128", "N", NULL, 2, 1000000, FIND,
      "larger buckets are compared with their most wanted document only, and reported"},
     {"collapse", ND_OPTION_FLAG, FIELD(collapse), "no", NULL, NULL, 0, 0, ND_FOR_PAIRS,
      "list an exact copy once, with its first; always on in dedup"},
+    {"columns", ND_OPTION_TEXT, FIELD(columns), "similarity", "LIST", NULL, 0, 0, SKETCH,
+     "what pairs show behind the two ids, separated by commas: similarity, exact, minhash, "
+     "supershingle, projection, simhash, site"},
     {"cluster", ND_OPTION_WORD, FIELD(cluster), "", "HOW", "star components", 0, 0,
      ND_FOR_DEDUP | ND_FOR_CLUSTER,
      "star: every member is similar to the kept one (dedup's default); components: chains count "

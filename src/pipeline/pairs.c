@@ -1,5 +1,5 @@
 /* nd_pairs: near-duplicate pairs as lines. */
-#include "pipeline/lines.h"
+#include "pipeline/columns.h"
 #include "pipeline/top.h"
 #include "pipeline/workdir.h"
 
@@ -13,10 +13,7 @@ static nd_status run(nd_job_run *j, const char *const *inputs, size_t n, const c
   ND_TRY(nd_job_read(j, work, err));
   ND_TRY(nd_job_match(j, work, err));
   if (j->options->top) ND_TRY(nd_top_pairs(j, (uint32_t)j->options->top, work, err));
-  if (j->options->collapse)
-    ND_TRY(nd_lines_pairs_collapsed(lines, j, err));
-  else
-    ND_TRY(nd_lines_pairs_all(lines, j, work, err));
+  ND_TRY(nd_columns_pairs(lines, j, j->options->collapse, work, err));
   j->summary->against_documents = j->store.documents - j->split;
   j->summary->kept = j->split;
   j->summary->documents -= j->summary->against_documents;

@@ -7,7 +7,7 @@
 #include "base/threads.h"
 #include "candidate/bands.h"
 #include "pipeline/methods.h"
-#include "sketch/minhash.h"
+#include "sketch/supershingle.h"
 
 enum { USUAL_PERMUTATIONS = 128, USUAL_MIN_VALUES = 84, USUAL_WORDS = 5 };
 
@@ -214,13 +214,15 @@ static nd_status resolve_sketches(nd_settings *s, const nd_options *o, nd_error 
   if (judged) parts |= confirm->judge_parts;
   bool minhash = s->candidates == ND_METHOD_MINHASH || (parts & ND_HAS_MINHASH);
   if (s->candidates == ND_METHOD_MINHASH && s->family == ND_FAMILY_LINEAR) parts |= ND_HAS_MINHASH;
-  if (minhash && s->family == ND_FAMILY_FAST) ND_TRY(resolve_bands(s, o, err));
-  if (minhash && s->family == ND_FAMILY_LINEAR) {
-    if (o->bands || o->rows)
-      return nd_fail(err, ND_ERR_USAGE, "--family linear counts single values: it has no bands");
-    s->permutations = o->permutations ? (uint32_t)o->permutations : USUAL_MIN_VALUES;
-  }
-  if (s->candidates != ND_METHOD_MINHASH) s->bands = s->rows = 0;
+  bool linear = s->family == ND_FAMILY_LINEAR;
+  if (minhash && linear && (o->bands || o->rows))
+    return nd_fail(err, ND_ERR_USAGE, "--family linear counts single values: it has no bands");
+  if (s->candidates == ND_METHOD_MINHASH && !linear)
+    ND_TRY(resolve_bands(s, o, err));
+  else if (minhash)
+    s->permutations = o->permutations ? (uint32_t)o->permutations
+                      : linear        ? USUAL_MIN_VALUES
+                                      : USUAL_PERMUTATIONS;
   s->min_values = o->permutations ? (uint32_t)o->permutations : USUAL_MIN_VALUES;
   s->supershingles = (uint32_t)o->supershingles;
   s->agree = (uint32_t)o->agree;
@@ -228,6 +230,7 @@ static nd_status resolve_sketches(nd_settings *s, const nd_options *o, nd_error 
     if (s->supershingles > s->min_values)
       return nd_fail(err, ND_ERR_USAGE, "--supershingles %u is more than the %u min values",
                      s->supershingles, s->min_values);
+    ND_TRY(nd_super_check(s->min_values, s->supershingles, 1, err));
     if (s->agree > s->supershingles)
       return nd_fail(err, ND_ERR_USAGE, "--agree %u is more than --supershingles %u", s->agree,
                      s->supershingles);
@@ -241,6 +244,10 @@ static nd_status resolve_sketches(nd_settings *s, const nd_options *o, nd_error 
     return nd_fail(err, ND_ERR_USAGE, "--%s %u is more than --bits %u",
                    s->agree_bits > s->bits ? "agree-bits" : "combined-bits",
                    s->agree_bits > s->bits ? s->agree_bits : s->combined_bits, s->bits);
+  s->distance = s->bits - (s->confirm == ND_METHOD_COMBINED ? s->combined_bits : s->agree_bits);
+  /* Pieces of 32 bits, 12 of 384 as published; where they miss nothing anyway, or
+   * nothing may be missed, the tables see to it. */
+  s->pieces = o->complete || s->distance < s->bits / 32 ? 0 : s->bits / 32;
   s->hamming = (uint32_t)o->hamming;
   s->weights = (nd_weights)place_of(o->weights, weightings);
   s->feature_shingles = strcmp(o->features, "shingles") == 0;
@@ -290,14 +297,11 @@ static nd_status resolve_sample(nd_settings *s, const nd_options *o, nd_error *e
   if (s->method == ND_METHOD_DIGEST || s->similarity == ND_SIMILARITY_EDIT)
     return nd_fail(err, ND_ERR_USAGE, "--sample chooses shingles, and %s compares none",
                    s->method == ND_METHOD_DIGEST ? "--method digest" : "--similarity edit");
-  const uint32_t *words = s->row.words;
-  bool shingles = nd_methods[s->candidates].texts || s->bands || words[ND_PART_MINHASH] ||
-                  words[ND_PART_SUPERSHINGLE] || s->feature_shingles;
-  if (!shingles)
+  bool adds_up = s->row.words[ND_PART_PROJECTION] || s->row.words[ND_PART_SIMHASH];
+  if (adds_up && (!s->feature_shingles || s->weights == ND_WEIGHTS_TFIDF))
     return nd_fail(err, ND_ERR_USAGE,
-                   "--sample chooses shingles, and --method %s goes by words; add --features "
-                   "shingles",
-                   o->method);
+                   "--sample chooses shingles; simhash and projection take them with --features "
+                   "shingles, and without --weights tfidf");
   if (!plan->n && !s->sample.goal.num) return ND_OK;
   if (s->similarity != ND_SIMILARITY_JACCARD)
     return nd_fail(err, ND_ERR_USAGE, "--sample adaptive needs --similarity jaccard");
@@ -329,7 +333,9 @@ nd_status nd_settings_resolve(nd_settings *out, const nd_options *o, nd_error *e
                                 .max_document = o->max_document};
   /* A document, its text and its tokens must fit the budget together. */
   if (s->input.max_document > s->memory / 8) s->input.max_document = s->memory / 8;
-  s->tokens = strcmp(o->tokens, "codepoints") == 0 ? ND_TOKENS_CODEPOINTS : ND_TOKENS_WORDS;
+  s->tokens = strcmp(o->tokens, "codepoints") == 0 ? ND_TOKENS_CODEPOINTS
+              : strcmp(o->tokens, "web") == 0      ? ND_TOKENS_WEB
+                                                   : ND_TOKENS_WORDS;
   ND_TRY(resolve_method(s, o, err));
   s->similarity = (nd_similarity)place_of(o->similarity, similarities);
   ND_TRY(nd_fingerprint_parse(&s->fingerprint, o->fingerprint, err));

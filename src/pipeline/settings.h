@@ -48,6 +48,7 @@ typedef struct nd_settings {
   double predicted_recall;            /* at the threshold, of the bands */
   uint32_t min_values, supershingles, agree;
   uint32_t bits, agree_bits, combined_bits;
+  uint32_t distance, pieces; /* finding projections: differing bits; 0: complete */
   uint32_t hamming;
   nd_weights weights;
   bool feature_shingles; /* simhash, projection: shingles are added up, not tokens */

@@ -6,9 +6,10 @@
 #include "candidate/bands.h"
 #include "cluster/keep.h"
 #include "feature/boilerplate.h"
-#include "sketch/minhash.h"
+#include "pipeline/sketches.h"
 #include "text/plain.h"
 #include "text/site.h"
+#include "text/web.h"
 
 enum { BIG_BUFFER = 16 << 20, URL_MOST = 400 };
 
@@ -23,8 +24,7 @@ struct nd_signer {
   size_t stripped; /* tokens of the last document that are boilerplate … */
   bool whole;      /* … all of them, which stay */
   uint64_t site;   /* its site; 0: unknown */
-  nd_minhash minhash;
-  uint64_t *sketch;
+  nd_sketches sketches;
   nd_str secret;   /* of the digests; empty: the seed alone */
   bool keep_texts; /* of ranges too */
 };
@@ -35,11 +35,7 @@ nd_status nd_signer_new(nd_signer **out, const nd_settings *settings, nd_error *
   *out = s;
   s->settings = settings;
   s->sampler.sample = &settings->sample;
-  if (!settings->permutations) return ND_OK;
-  ND_TRY(nd_minhash_init(&s->minhash, settings->permutations, settings->options->seed, err));
-  s->sketch = nd_malloc(settings->permutations * sizeof *s->sketch);
-  if (!s->sketch) return nd_fail_memory(err, settings->permutations * sizeof *s->sketch);
-  return ND_OK;
+  return nd_sketches_init(&s->sketches, settings, err);
 }
 
 void nd_signer_free(nd_signer *s) {
@@ -50,8 +46,7 @@ void nd_signer_free(nd_signer *s) {
   nd_shingles_clear(&s->shingles);
   nd_sampler_clear(&s->sampler);
   nd_boilerplate_clear(&s->boilerplate);
-  nd_minhash_clear(&s->minhash);
-  nd_free(s->sketch);
+  nd_sketches_clear(&s->sketches);
   nd_free(s);
 }
 
@@ -68,7 +63,9 @@ static void shrink(nd_signer *s) {
     if (buffers[i]->cap > BIG_BUFFER) nd_buf_clear(buffers[i]);
   }
   if (s->tokens.cap > BIG_BUFFER / 4) nd_tokens_clear(&s->tokens);
-  if (s->shingles.cap > BIG_BUFFER / 8) nd_shingles_clear(&s->shingles);
+  nd_shingles *shingles[] = {&s->shingles, &s->sketches.features};
+  for (size_t i = 0; i < 2; i++)
+    if (shingles[i]->cap > BIG_BUFFER / 8) nd_shingles_clear(shingles[i]);
 }
 
 /* --ignore-boilerplate: tokens of the site's passages are none of the document's. */
@@ -98,9 +95,13 @@ static nd_status split(nd_str *text, nd_signer *s, const nd_document *d, nd_erro
   nd_plain_request request = {.bytes = d->body,
                               .charset = d->charset,
                               .html = d->kind == ND_KIND_HTML,
-                              .sniff = d->kind == ND_KIND_SNIFF};
+                              .sniff = d->kind == ND_KIND_SNIFF,
+                              .images = s->settings->tokens == ND_TOKENS_WEB};
   ND_TRY(nd_plain_text(text, &s->plain, &request, err));
-  ND_TRY(nd_words_split(&s->tokens, *text, s->settings->tokens, err));
+  if (s->settings->tokens == ND_TOKENS_WEB)
+    ND_TRY(nd_web_split(&s->tokens, *text, s->plain.images, d->url, err));
+  else
+    ND_TRY(nd_words_split(&s->tokens, *text, s->settings->tokens, err));
   return strip(s, d, err);
 }
 
@@ -136,14 +137,17 @@ static nd_status make_shingles(nd_block *b, nd_signer *s, size_t row, nd_error *
   return ND_OK;
 }
 
-static nd_status add_sketch(nd_block *b, nd_signer *s, size_t row, nd_error *err) {
+static nd_status add_sketches(nd_block *b, nd_signer *s, size_t row, nd_str url, nd_error *err) {
   const nd_settings *set = s->settings;
-  b->shingles[row] = s->shingles.n < UINT32_MAX ? (uint32_t)s->shingles.n : UINT32_MAX;
-  ND_TRY(nd_minhash_sketch(s->sketch, &s->minhash, s->shingles.fingerprint, s->shingles.n, err));
-  nd_bands_keys(b->bands + row * set->bands, (nd_bands){set->bands, set->rows}, s->sketch,
-                set->options->seed);
-  if (b->head.sketch_words)
-    memcpy(b->sketch + row * set->permutations, s->sketch, set->permutations * sizeof *s->sketch);
+  b->shingles[row] = s->tokens.count ? 1 : 0;
+  if (nd_sketches_use_shingles(set) || set->sample.on) ND_TRY(make_shingles(b, s, row, err));
+  uint64_t *words = set->row.total ? b->sketch + row * set->row.total : NULL;
+  ND_TRY(nd_sketches_make(words, &s->sketches, &s->shingles, &s->tokens, url, err));
+  if (s->sketches.min || s->sketches.grouped)
+    b->shingles[row] = s->shingles.n < UINT32_MAX ? (uint32_t)s->shingles.n : UINT32_MAX;
+  if (set->bands)
+    nd_bands_keys(b->bands + row * set->bands, (nd_bands){set->bands, set->rows}, s->sketches.min,
+                  set->options->seed);
   return ND_OK;
 }
 
@@ -163,10 +167,7 @@ static nd_status add_document(nd_block *b, nd_signer *s, const nd_document *d, c
   b->length[row] = raw->length;
   b->file[row] = raw->file;
   b->line[row] = raw->line;
-  b->shingles[row] = s->tokens.count ? 1 : 0;
-  bool sketch = s->settings->permutations;
-  if (sketch || s->settings->sample.on) ND_TRY(make_shingles(b, s, row, err));
-  if (sketch) ND_TRY(add_sketch(b, s, row, err));
+  ND_TRY(add_sketches(b, s, row, d->url, err));
   ND_TRY(nd_buf_append(&b->ids, d->id.p, d->id.n, err));
   if (!b->head.raw) ND_TRY(nd_buf_append(&b->texts, text.p, text.n, err));
   if (b->texts.n >= UINT32_MAX || b->ids.n >= UINT32_MAX)

@@ -41,7 +41,8 @@ typedef struct nd_store {
   uint64_t *whole; /* the same of tasks with all parts, part ND_ALL_PARTS */
   size_t whole_n;
   uint64_t documents;
-  nd_span *span; /* per document, once sealed */
+  bool without_texts; /* files of sketches: no text can be read */
+  nd_span *span;      /* per document, once sealed; NULL without texts */
   /* A word of every row that was found out only after all were written; NULL: none. */
   uint64_t *late;
   uint32_t late_at; /* which one */

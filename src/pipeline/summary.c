@@ -6,6 +6,7 @@
 
 #include "base/cpu.h"
 #include "output/json_out.h"
+#include "pipeline/methods.h"
 
 static void put_options(nd_json_out *out, const nd_job_run *j) {
   nd_json_begin(out, "options", '{');
@@ -46,12 +47,26 @@ static void put_counts(nd_json_out *out, const nd_summary *s) {
 static void put_method(nd_json_out *out, const nd_job_run *j) {
   const nd_summary *s = j->summary;
   nd_json_begin(out, "method", '{');
+  const nd_settings *set = &j->settings;
   nd_json_string(out, "name", nd_str_of(j->options->method));
+  nd_json_string(out, "candidates", nd_str_of(nd_methods[set->candidates].name));
+  nd_json_string(out, "confirm", nd_str_of(nd_methods[set->confirm].name));
+  static const char *const kinds[] = {"words", "chars", "aligned"};
+  char shingle[48];
+  snprintf(shingle, sizeof shingle, "%s:%" PRIu32, kinds[set->shingle.kind], set->shingle.size);
+  nd_json_string(out, "shingle", nd_str_of(shingle));
+  nd_json_string(out, "decided", nd_str_of(s->decision[0] ? s->decision : "by documents"));
+  nd_json_string(out, "found",
+                 nd_str_of(s->coverage[0] ? s->coverage
+                           : s->bands     ? "as predicted"
+                                          : "every pair"));
   if (j->settings.bands) {
     nd_json_count(out, "permutations", s->permutations);
     nd_json_count(out, "bands", s->bands);
     nd_json_count(out, "rows", s->rows);
     nd_json_number(out, "predicted_recall_at_threshold", s->predicted_recall, 6);
+  }
+  if (nd_methods[set->candidates].find && !nd_methods[set->candidates].texts) {
     nd_json_count(out, "buckets", s->buckets);
     nd_json_count(out, "hot_buckets", s->hot_buckets);
     nd_json_count(out, "documents_in_hot_buckets", s->hot_documents);

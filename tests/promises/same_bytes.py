@@ -108,6 +108,20 @@ def other_options(lab):
         expect_one(over(lab, plain, cases, *options))
 
 
+@promise("same bytes: every sketch method, and one that decides for another")
+def sketch_methods(lab):
+    plain = lab.corpus(2500, bytes=1500, seed=13, near=0.4)
+    cases = [(1, "16M", "base", 1), (3, "64M", "avx2", 1), (2, "16M", "avx512", 3), (8, "1G", "sse41", 1)]
+    shown = ["--columns", "similarity,minhash,supershingle,projection,simhash,site,exact"]
+    methods = (["supershingle"], ["simhash", "--hamming", "6"], ["projection", "--complete"],
+               ["combined"], ["combined-site"], ["simhash", "--weights", "tfidf", "--hamming", "9"],
+               ["minhash", "--family", "linear", "--threshold", "0.5", "--verify", "none"],
+               ["projection", "--bits", "1024", "--features", "shingles", "--keep", "longest"],
+               ["simhash", "--weights", "tf", "--confirm", "supershingle", "--bucket-cap", "3"])
+    for method in methods:
+        expect_one(over(lab, plain, cases, *shown, "--method", *method))
+
+
 @promise("the result does not depend on where the output is")
 def output_inside_the_input(lab):
     folder = lab.fresh("inside")

@@ -1,0 +1,118 @@
+/* neardup sketch, merge, info: files of sketches */
+#include "cli.h"
+
+enum { OUTPUT };
+static const cli_extra extras[] = {
+    {"output", 'o', "FILE", "the file of sketches to write"},
+    {NULL, 0, NULL, NULL},
+};
+
+static int needs_output(const cli_command *self, const cli_args *args) {
+  if (args->extra[OUTPUT]) return 0;
+  cli_complain("%s needs -o FILE, the file of sketches to write", self->name);
+  return 1;
+}
+
+static int run_sketch(const cli_command *self, int argc, char **argv) {
+  cli_args args;
+  int exit_status = EXIT_DONE;
+  if (cli_parse(&args, self, argc, argv, &exit_status) == 0) {
+    nd_summary s = {0};
+    nd_error err = {0};
+    nd_hooks hooks;
+    cli_progress progress;
+    if (needs_output(self, &args)) {
+      exit_status = EXIT_USAGE;
+    } else {
+      cli_progress_start(&progress, &args.options, &hooks);
+      nd_status status = nd_sketch_documents(&s, args.inputs, args.input_n, args.extra[OUTPUT],
+                                             &args.options, &hooks, &err);
+      cli_progress_end(&progress);
+      if (status == ND_OK && progress.how != CLI_PROGRESS_JSON) {
+        fprintf(stderr, "sketched  %s documents to %s", cli_count(s.kept), args.extra[OUTPUT]);
+        if (s.rejected)
+          fprintf(stderr, "; %s rejected (see `neardup inspect`)", cli_count(s.rejected));
+        fputc('\n', stderr);
+        cli_report_cost(&s, &progress);
+      }
+      exit_status = cli_exit(status, &err, &s);
+    }
+  }
+  cli_args_clear(&args);
+  return exit_status;
+}
+
+static int run_merge(const cli_command *self, int argc, char **argv) {
+  cli_args args;
+  int exit_status = EXIT_DONE;
+  if (cli_parse(&args, self, argc, argv, &exit_status) == 0) {
+    nd_summary s = {0};
+    nd_error err = {0};
+    if (needs_output(self, &args)) {
+      exit_status = EXIT_USAGE;
+    } else {
+      nd_status status = nd_sketch_merge(&s, args.inputs, args.input_n, args.extra[OUTPUT], &err);
+      if (status == ND_OK)
+        fprintf(stderr, "merged    %s documents of %s files to %s\n", cli_count(s.documents),
+                cli_count(s.files), args.extra[OUTPUT]);
+      exit_status = cli_exit(status, &err, &s);
+    }
+  }
+  cli_args_clear(&args);
+  return exit_status;
+}
+
+static int run_info(const cli_command *self, int argc, char **argv) {
+  cli_args args;
+  int exit_status = EXIT_DONE;
+  if (cli_parse(&args, self, argc, argv, &exit_status) == 0) {
+    nd_summary s = {0};
+    nd_error err = {0};
+    nd_sink out = cli_stdout();
+    nd_status status = ND_OK;
+    for (size_t i = 0; i < args.input_n && status == ND_OK; i++) {
+      if (i) status = out.write(out.context, "\n", 1, &err);
+      if (status == ND_OK) status = nd_sketch_info(args.inputs[i], &out, &err);
+    }
+    exit_status = cli_exit(status, &err, &s);
+  }
+  cli_args_clear(&args);
+  return exit_status;
+}
+
+const cli_command cli_sketch = {
+    "sketch",
+    ND_FOR_SKETCH,
+    "INPUT... -o FILE [OPTION...]",
+    "sketches of documents to a file, to use in their place",
+    "Writes the sketches that the method needs (and those of --candidates, --confirm and "
+    "--columns) "
+    "to a file. `neardup pairs` takes such files in place of documents, with the same options, so "
+    "that a sketch is computed once; several are read together, or merged.",
+    "  neardup sketch crawl.warc.gz -o crawl.nds --method combined --columns site\n"
+    "  neardup pairs crawl.nds --method combined > pairs.tsv\n"
+    "  neardup pairs crawl.nds --method projection --agree-bits 360 > more.tsv\n",
+    run_sketch,
+    extras};
+
+const cli_command cli_merge = {
+    "merge",
+    ND_FOR_MERGE,
+    "FILE... -o FILE",
+    "several files of sketches to one",
+    "Puts files of `neardup sketch` one after another. They must have been made with the same "
+    "options; what differs is named.",
+    "  neardup merge part-*.nds -o all.nds\n",
+    run_merge,
+    extras};
+
+const cli_command cli_info = {
+    "info",
+    ND_FOR_INFO,
+    "FILE...",
+    "what a file of sketches holds",
+    "Checks a file of `neardup sketch` and writes a line per fact: name TAB "
+    "value.",
+    "  neardup info crawl.nds\n",
+    run_info,
+    NULL};

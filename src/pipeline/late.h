@@ -1,0 +1,14 @@
+/* Weights that only the whole collection knows (--weights tfidf): when all
+ * documents have been read, their tokens' document frequencies are counted, and
+ * every simhash is made then. */
+#ifndef ND_PIPELINE_LATE_H
+#define ND_PIPELINE_LATE_H
+
+#include "pipeline/texts.h"
+
+/* Fills store->late when the settings ask for it; else does nothing.  8 bytes of
+ * memory a document, and 32 MiB while it counts. */
+nd_status nd_late_weights(nd_store *store, const nd_text_source *source,
+                          nd_error *err) ND_MUST_CHECK;
+
+#endif
