@@ -12,10 +12,12 @@
 
 /* One line per study, here and below. */
 static const nd_study_info list[] = {
+    {"join", "candidates and times of the exact joins; shingles against exact joins"},
     {"sampling", "what a sample of the shingles does to precision and recall"},
     {"sources", "what kinds of difference lie between near-duplicates"},
     {NULL, NULL}};
-static const nd_study_function functions[] = {nd_study_sampling, nd_study_sources, NULL};
+static const nd_study_function functions[] = {nd_study_join, nd_study_sampling, nd_study_sources,
+                                              NULL};
 
 const nd_study_info *nd_study_list(void) {
   return list;

@@ -39,6 +39,7 @@ void nd_table_clear(nd_table *t);
 /* Hands a full table over: to the sink, and to its file. */
 nd_status nd_study_table(nd_study_run *run, const nd_table *t, nd_error *err) ND_MUST_CHECK;
 
+nd_status nd_study_join(nd_study_run *run, nd_error *err) ND_MUST_CHECK;
 nd_status nd_study_sampling(nd_study_run *run, nd_error *err) ND_MUST_CHECK;
 nd_status nd_study_sources(nd_study_run *run, nd_error *err) ND_MUST_CHECK;
 
