@@ -5,8 +5,11 @@ generated sets, counts what each filter leaves, and measures memory; bench/edit_
 edit-distance joins on titles.
 """
 
+import hashlib
 import os
 import re
+import shutil
+import subprocess
 
 from bench_tools import Failed, Figure, Table, at_least
 
@@ -148,9 +151,54 @@ def bench_edit(b):
                  "candidates", "verified", "pairs"], rows, shown)
 
 
+def bench_agreement(b):
+    """All exact methods on every real corpus: the same lines."""
+    data = os.environ.get("NEARDUP_DATA")
+    if not data or not os.path.isdir(os.path.join(data, "gold")):
+        yield Figure("agreement on real corpora", "skipped, no data", "", None, [])
+        return
+    gold = [("cora.docs.jsonl.zst", []), ("dblp-acm.docs.jsonl.zst", []),
+            ("dblp-titles.jsonl.zst", ["--shingle", "chars:3"]), ("ecir20-core.docs.jsonl.zst", []),
+            ("ecir20-terabyte.docs.jsonl.zst", []), ("ecir20-web.docs.jsonl.zst", []),
+            ("laws-zh.jsonl.zst", []), ("terms.jsonl.zst", [])]
+    inputs = [(os.path.join(data, "gold", name), more) for name, more in gold[:6 if b.quick else 8]]
+    for name in ("retail", "dblp18k_q3") if b.quick else ("retail", "dblp18k_q3", "debdesc",
+                                                            "debdirs"):
+        inputs.append((os.path.join(data, "sets", name + ".sets.zst"), ["--format", "sets"]))
+    if not b.quick:
+        pages = os.path.join(b.dir, "installguide")
+        shutil.rmtree(pages, ignore_errors=True)
+        os.makedirs(pages)
+        archive = os.path.join(data, "gold", "installguide.tar.zst")
+        done = subprocess.run(f"zstd -dcq --long=27 '{archive}' | tar -x -C '{pages}'", shell=True)
+        if done.returncode == 0:
+            inputs.append((pages, []))
+    out = os.path.join(b.dir, "pairs.tsv")
+    rows, wrong = [], 0
+    for path, more in inputs:
+        seen, row = set(), [os.path.basename(path), " ".join(more)]
+        for method in ["exact", "join", *METHODS]:
+            result = b.measure([b.neardup, "pairs", path, "--method", method, "--threshold", "0.8",
+                                *more], stdout=out)
+            with open(out, "rb") as f:
+                text = f.read()
+            seen.add(hashlib.sha256(text).hexdigest())
+            row.append(f"{result['wall']:.2f}")
+        os.unlink(out)
+        wrong += len(seen) > 1
+        rows.append(row[:2] + [str(text.count(b"\n")), "yes" if len(seen) == 1 else "NO"] + row[2:])
+    shutil.rmtree(os.path.join(b.dir, "installguide"), ignore_errors=True)
+    yield Figure("real corpora on which all exact methods give the same lines",
+                 f"{len(inputs) - wrong} of {len(inputs)}", "all", wrong == 0, [])
+    yield Table("Pairs at 0.8, and seconds of the whole command",
+                ["corpus", "options", "pairs", "agree", "exact", "join", *METHODS], rows,
+                f"{b.neardup} pairs CORPUS --method METHOD --threshold 0.8")
+
+
 PARTS = {
     "joins": bench_joins,
     "filters": bench_filters,
     "join-memory": bench_join_memory,
     "edit": bench_edit,
+    "agreement": bench_agreement,
 }

@@ -19,13 +19,6 @@ for method in exact join allpairs ppjoin ppjoin+; do
 done
 printf '' >nothing.sets
 try nothing.sets --method join
-title "a record of ten million tokens, and one that lacks a hundredth of them"
-seq -s ' ' 1 10000000 >long.sets
-seq -s ' ' 1 9900000 >>long.sets
-echo '1 2 3' >>long.sets
-neardup pairs --format sets long.sets --method join --threshold 0.95 --max-document 100M 2>&1 | said
-title "the same with less memory than it needs"
-neardup pairs --format sets long.sets --method join --threshold 0.95 --memory 64M 2>&1 | said
 title "thresholds"
 printf '1 2 3 4 5\n1 2 3 4\n9 8 7\n' >three.sets
 for t in 0 1.5 0,8 -1 abc '' 1e-3 0.8.1 nan; do

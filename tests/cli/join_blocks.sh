@@ -1,4 +1,5 @@
 # Joins of more than the memory holds: blocks of the records, the same result for any budget.
+# slow
 . "$SRC/tests/cli/lib/lib.sh"
 # 24,000 sets; one in three is a changed copy of the one before it.
 awk 'BEGIN { srand(7); for (r = 0; r < 24000; r++) { n = 12 + int(rand() * 30); line = "";
@@ -34,3 +35,10 @@ neardup pairs --format sets many.sets --method exact --threshold 0.7 --memory 16
   cmp - large.tsv && echo same
 neardup pairs --format sets many.sets --method join --threshold 0.7 2>/dev/null | cmp - large.tsv &&
   echo "as join"
+title "a record of ten million tokens, and one that lacks a hundredth of them"
+seq -s ' ' 1 10000000 >long.sets
+seq -s ' ' 1 9900000 >>long.sets
+echo '1 2 3' >>long.sets
+neardup pairs --format sets long.sets --method join --threshold 0.95 --max-document 100M 2>&1 | said
+title "the same with less memory than it needs"
+neardup pairs --format sets long.sets --method join --threshold 0.95 --memory 64M 2>&1 | said
