@@ -209,13 +209,14 @@ static bool has_legend(const nd_chart *c) {
 static double legend(nd_drawing *d, double y, bool draw) {
   const nd_chart *c = d->chart;
   if (!has_legend(c)) return y;
-  double x = 12;
+  const double begin = 2;
+  double x = begin;
   y += 20;
   for (size_t k = 0; k < c->series_n; k++) {
     const nd_series *s = &c->series[k];
     double width = legend_width(s);
-    if (x > 12 && x + width > d->width - 8) {
-      x = 12;
+    if (x > begin && x + width > d->width - 8) {
+      x = begin;
       y += 18;
     }
     if (draw) {
@@ -337,6 +338,27 @@ static void put_y_axis(nd_drawing *d) {
   nd_pen_put(&d->pen, "</text>\n");
 }
 
+/* Paths are told apart by their ends. */
+static void put_row_name(nd_pen *p, nd_str name, double most) {
+  bool path = name.n && memchr(name.p, '/', name.n);
+  if (!path || width_of(name) <= most) {
+    put_short(p, name, most);
+    return;
+  }
+  size_t from = name.n;
+  double width = 10;
+  while (from > 0) {
+    size_t at = from - 1;
+    while (at > 0 && ((unsigned char)name.p[at] & 0xc0) == 0x80) at--;
+    size_t next = at;
+    width += nd_escape_point(name, &next) < 0x2e80 ? 6.7 : 12.5;
+    if (width > most) break;
+    from = at;
+  }
+  nd_pen_put(p, "\xe2\x80\xa6");
+  nd_pen_str(p, (nd_str){name.p + from, name.n - from});
+}
+
 static void put_names(nd_drawing *d) {
   double step = (d->bottom - d->top) / (double)(d->rows ? d->rows : 1);
   for (size_t i = 0; i < d->rows; i++) {
@@ -345,7 +367,7 @@ static void put_names(nd_drawing *d) {
                d->top + step * ((double)i + 0.5) + 4);
     nd_pen_str(&d->pen, name);
     nd_pen_put(&d->pen, "</title>");
-    put_short(&d->pen, name, d->left - 12);
+    put_row_name(&d->pen, name, d->left - 12);
     nd_pen_put(&d->pen, "</text>\n");
   }
 }
@@ -362,12 +384,15 @@ static void put_markers(nd_drawing *d) {
       nd_pen_put(&d->pen, "<text class=\"nd-marker-label\" x=\"%.2f\" y=\"%.2f\">", d->left + 6,
                  at - 5);
     } else {
+      /* Curves mostly run high, bars stand low. */
+      bool low = d->chart->kind == ND_CHART_LINES;
       bool late = at > (d->left + d->right) / 2;
       nd_pen_put(&d->pen, "<path class=\"nd-marker\" d=\"M%.2f,%.2fV%.2f\"/>", at, d->top,
                  d->bottom);
       nd_pen_put(&d->pen,
                  "<text class=\"nd-marker-label\" text-anchor=\"%s\" x=\"%.2f\" y=\"%.2f\">",
-                 late ? "end" : "start", at + (late ? -5 : 5), d->top + 11 + 14 * (double)(i % 3));
+                 late ? "end" : "start", at + (late ? -5 : 5),
+                 low ? d->bottom - 7 - 14 * (double)(i % 3) : d->top + 11 + 14 * (double)(i % 3));
     }
     nd_pen_text(&d->pen, m->label);
     nd_pen_put(&d->pen, "</text>\n");
@@ -453,7 +478,7 @@ nd_status nd_chart_svg(nd_buf *out, const nd_chart *chart, bool alone, nd_error 
                "<style>%s</style>\n<rect width=\"100%%\" height=\"100%%\" "
                "style=\"fill:var(--nd-ground)\"/>\n",
                style);
-  nd_pen_put(p, "<text class=\"nd-title\" x=\"12\" y=\"20\">");
+  nd_pen_put(p, "<text class=\"nd-title\" x=\"2\" y=\"20\">");
   put_short(p, nd_str_of(chart->title ? chart->title : ""), (d.width - 16) * 0.88);
   nd_pen_put(p, "</text>\n");
   legend(&d, 20, true);

@@ -18,7 +18,14 @@ static void put_safe(nd_page *p, nd_str text) {
   if (p->status == ND_OK) p->status = nd_escape_html(&p->html, text, false, p->err);
 }
 
+/* Charts that follow one another stand side by side. */
+static void end_figures(nd_page *p) {
+  if (p->figures) put(p, "</div>\n");
+  p->figures = false;
+}
+
 static void put_element(nd_page *p, const char *tag, const char *text) {
+  end_figures(p);
   put(p, "<");
   put(p, tag);
   put(p, ">");
@@ -106,6 +113,7 @@ void nd_page_paragraph(nd_page *p, const char *text) {
 }
 
 void nd_page_code(nd_page *p, const char *text) {
+  end_figures(p);
   put(p, "<pre tabindex=\"0\"><code>");
   put_safe(p, nd_str_of(text));
   put(p, "</code></pre>\n");
@@ -130,6 +138,8 @@ static nd_status write_file(const char *dir, const char *name, const char *endin
 }
 
 void nd_page_chart(nd_page *p, const nd_chart *chart) {
+  if (!p->figures) put(p, "<div class=\"figures\">\n");
+  p->figures = true;
   if (p->status != ND_OK) return;
   p->status = nd_page_figure(&p->html, chart, p->err);
   if (p->status != ND_OK || !p->dir || !chart->name) return;
@@ -141,6 +151,7 @@ void nd_page_chart(nd_page *p, const nd_chart *chart) {
 }
 
 void nd_page_table(nd_page *p, const char *caption, const char *const *columns, size_t n) {
+  end_figures(p);
   p->columns = n;
   p->cell = 0;
   put(p, "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"");
@@ -192,6 +203,7 @@ void nd_page_table_end(nd_page *p) {
 }
 
 nd_status nd_page_write(nd_page *p) {
+  end_figures(p);
   put(p, "</main>\n");
   if (p->status == ND_OK) p->status = nd_page_foot(&p->html, NULL, p->err);
   if (p->status == ND_OK && p->dir)

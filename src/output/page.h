@@ -23,6 +23,7 @@ typedef struct nd_page {
   nd_status status;
   nd_error *err;
   size_t columns, cell; /* of the open table */
+  bool figures;         /* charts are being put side by side */
 } nd_page;
 
 void nd_page_start(nd_page *p, const char *dir, const char *title, const char *lead, nd_error *err);

@@ -215,7 +215,7 @@ static void put_clusters(nd_pen *p, const nd_report *r) {
       "<thead><tr><th scope=\"col\">kept member</th><th scope=\"col\" class=\"num\">documents"
       "</th><th scope=\"col\" class=\"num\">%s</th></tr></thead><tbody>\n",
       r->falling ? "farthest" : "least similar");
-  for (size_t i = 0; i < r->largest_n; i++) {
+  for (size_t i = 0; i < r->largest_n && i < 10; i++) {
     nd_pen_put(p, "<tr><td><bdi>");
     nd_pen_text(p, r->largest[i].id);
     nd_pen_put(p, "</bdi></td><td class=\"num\">");

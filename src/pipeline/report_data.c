@@ -10,7 +10,7 @@
 #include "text/language.h"
 #include "text/site.h"
 
-enum { SAMPLE = 2000, FEW_FILES = 200 };
+enum { SAMPLE = 1000, FEW_FILES = 200 };
 
 /* --- similarities -------------------------------------------------------------- */
 

@@ -3,7 +3,7 @@
 
 #include "text/unicode.h"
 
-enum { LOOK = 4096, LANGUAGES = 23 };
+enum { LOOK = 1500, LANGUAGES = 23 };
 
 typedef struct little_word {
   const char *word;

@@ -9,7 +9,7 @@
 #include "base/mem.h"
 
 /* An English name ("German", "Chinese", "Cyrillic script"), or "unknown".
- * `tokens`: a token text; its first few thousand bytes are looked at. */
+ * `tokens`: a token text; its first 1500 bytes are looked at. */
 const char *nd_language_guess(nd_str tokens);
 
 #endif
