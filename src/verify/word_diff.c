@@ -186,26 +186,59 @@ static uint32_t symbol_of(word_slot *table, size_t mask, nd_str word, uint32_t *
   return table[at].symbol;
 }
 
+static nd_str word(nd_str text, const uint32_t *end, size_t i) {
+  uint32_t from = i ? end[i - 1] + 1 : 0;
+  return (nd_str){text.p + from, end[i] - from};
+}
+
 static void make_symbols(uint32_t *out, word_slot *table, size_t mask, nd_str text,
-                         const uint32_t *end, size_t n, uint32_t *next) {
-  uint32_t from = 0;
-  for (size_t i = 0; i < n; i++) {
-    out[i] = symbol_of(table, mask, (nd_str){text.p + from, end[i] - from}, next);
-    from = end[i] + 1;
+                         const uint32_t *end, size_t first, size_t n, uint32_t *next) {
+  for (size_t i = 0; i < n; i++) out[i] = symbol_of(table, mask, word(text, end, first + i), next);
+}
+
+/* The runs of the middle get their places in the whole, between the same words
+ * before and behind it. */
+static nd_status put_around(nd_diff *d, uint32_t head, uint32_t tail, size_t a_n, size_t b_n,
+                            nd_error *err) {
+  ND_TRY(nd_array_grow(&d->runs, &d->cap, d->n + 2, sizeof *d->runs, err));
+  for (size_t i = 0; i < d->n; i++) {
+    d->runs[i].a += head;
+    d->runs[i].b += head;
   }
+  if (head) {
+    memmove(d->runs + 1, d->runs, d->n++ * sizeof *d->runs);
+    d->runs[0] = (nd_diff_run){0, head, 0, head, true};
+  }
+  uint32_t a = (uint32_t)a_n - tail, b = (uint32_t)b_n - tail;
+  if (tail && d->n && d->runs[d->n - 1].same) {
+    d->runs[d->n - 1].a_n += tail;
+    d->runs[d->n - 1].b_n += tail;
+  } else if (tail) {
+    d->runs[d->n++] = (nd_diff_run){a, tail, b, tail, true};
+  }
+  d->same += head + tail;
+  return ND_OK;
 }
 
 nd_status nd_word_diff(nd_diff *d, nd_str a, const uint32_t *a_end, size_t a_n, nd_str b,
                        const uint32_t *b_end, size_t b_n, nd_error *err) {
-  size_t size = 16;
-  while (size < 2 * (a_n + b_n)) size *= 2;
-  ND_TRY(nd_array_grow(&d->symbols, &d->symbol_cap, a_n + b_n + 1, sizeof *d->symbols, err));
+  /* Near-duplicates mostly begin and end alike: only what lies between needs symbols. */
+  size_t least = a_n < b_n ? a_n : b_n, head = 0, tail = 0;
+  if (least > INT32_MAX) least = INT32_MAX;
+  while (head < least && nd_str_eq(word(a, a_end, head), word(b, b_end, head))) head++;
+  while (tail < least - head &&
+         nd_str_eq(word(a, a_end, a_n - 1 - tail), word(b, b_end, b_n - 1 - tail)))
+    tail++;
+  size_t n = a_n - head - tail, m = b_n - head - tail, size = 16;
+  while (size < 2 * (n + m)) size *= 2;
+  ND_TRY(nd_array_grow(&d->symbols, &d->symbol_cap, n + m + 1, sizeof *d->symbols, err));
   ND_TRY(nd_array_grow(&d->table, &d->table_cap, size, sizeof(word_slot), err));
   memset(d->table, 0, size * sizeof(word_slot));
   uint32_t next = 0;
-  make_symbols(d->symbols, d->table, size - 1, a, a_end, a_n, &next);
-  make_symbols(d->symbols + a_n, d->table, size - 1, b, b_end, b_n, &next);
-  return nd_symbol_diff(d, d->symbols, a_n, d->symbols + a_n, b_n, err);
+  make_symbols(d->symbols, d->table, size - 1, a, a_end, head, n, &next);
+  make_symbols(d->symbols + n, d->table, size - 1, b, b_end, head, m, &next);
+  ND_TRY(nd_symbol_diff(d, d->symbols, n, d->symbols + n, m, err));
+  return put_around(d, (uint32_t)head, (uint32_t)tail, a_n, b_n, err);
 }
 
 void nd_diff_clear(nd_diff *d) {
