@@ -134,7 +134,7 @@ class Race:
             os.environ.clear()
             os.environ.update(env)
         text = Path(self.b.log).read_text(errors="replace") + Path(work, "log").read_text(errors="replace")
-        counts = dict(re.findall(r"\b(Before|After)\s*:\s*(\d+)", text))
+        counts = dict(re.findall(r"\b(Before|After)\s*:\s*(?:minhash\.py:\d+\s*)?(\d+)", text))
         row = Row("text-dedup", run["wall"] - idle["wall"], run["cpu"] - idle["cpu"], None)
         if len(counts) == 2:
             row.dropped = int(counts["Before"]) - int(counts["After"])

@@ -233,8 +233,8 @@ def options(command: str = "dedup") -> dict[str, dict[str, Any]]:
     """The options of a command, from the library's table.
 
     >>> import neardup
-    >>> neardup.options()["shingle"]["default"]
-    'words:5'
+    >>> neardup.options()["recall"]["default"]
+    '0.95'
     >>> neardup.options()["method"]["values"][:2]
     ['minhash', 'digest']
     """

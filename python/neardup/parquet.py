@@ -1,17 +1,330 @@
-"""Parquet files and folders of Hugging Face datasets, batch by batch, through pyarrow."""
+"""Parquet files and folders of Hugging Face datasets, batch by batch, through pyarrow.
+
+Two passes. The first reads the text column (and what keep= looks at) and finds what to drop; the
+second copies every file without the dropped rows, all columns kept, and collects the ids of the
+documents that are in a pair. Memory is for a few batches, and about 30 bytes a document.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
+import os
+import shutil
+import warnings
+from collections.abc import Iterator
 from typing import Any
+
+from neardup import _core
+from neardup.errors import DataError, IOFailure, RejectedWarning, StateError, UsageError
+
+BATCH = 8192
+"""Rows that are read at once."""
+GROUP_BYTES = 64 << 20
+"""A row group is written when it is about so large."""
+
+
+def _pyarrow() -> Any:
+    try:
+        import pyarrow
+        import pyarrow.ipc
+        import pyarrow.parquet
+    except ImportError:
+        raise UsageError("Parquet and datasets need pyarrow: pip install 'neardup[parquet]'") from None
+    return pyarrow
+
+
+def _is_parquet(path: str) -> bool:
+    try:
+        with open(path, "rb") as f:
+            return f.read(4) == b"PAR1"
+    except OSError:
+        return False
+
+
+def _is_dataset(folder: str) -> bool:
+    """A folder that `Dataset.save_to_disk` wrote."""
+    return os.path.isfile(os.path.join(folder, "state.json")) and os.path.isfile(
+        os.path.join(folder, "dataset_info.json")
+    )
+
+
+class Source:
+    """One file of rows: where it lies, its name in the output, and how to read it."""
+
+    def __init__(self, path: str, name: str, ipc: bool) -> None:
+        self.path = path
+        self.name = name
+        self.ipc = ipc
+
+    def schema(self) -> Any:
+        pa = _pyarrow()
+        try:
+            if not self.ipc:
+                return pa.parquet.read_schema(self.path)
+            with pa.memory_map(self.path) as f:
+                return pa.ipc.open_stream(f).schema
+        except (OSError, pa.ArrowException) as e:
+            raise _failed(self.path, e) from e
+
+    def batches(self, columns: list[str] | None) -> Iterator[Any]:
+        pa = _pyarrow()
+        try:
+            if self.ipc:
+                with pa.memory_map(self.path) as f:
+                    for batch in pa.ipc.open_stream(f):
+                        yield batch if columns is None else batch.select(columns)
+                return
+            with pa.parquet.ParquetFile(self.path) as file:
+                yield from file.iter_batches(BATCH, columns=columns, use_threads=False)
+        except (OSError, pa.ArrowException) as e:
+            raise _failed(self.path, e) from e
+
+    def writer(self, path: str, schema: Any) -> Writer:
+        return Writer(self, path, schema)
+
+    def compression(self) -> str:
+        """Of the first column of a Parquet file."""
+        pa = _pyarrow()
+        with pa.parquet.ParquetFile(self.path) as file:
+            meta = file.metadata
+            if meta.num_row_groups and meta.num_columns:
+                return str(meta.row_group(0).column(0).compression).lower().replace("uncompressed", "none")
+        return "snappy"
+
+
+class Writer:
+    """Writes a file in the format of its source; collects rows to whole row groups."""
+
+    def __init__(self, source: Source, path: str, schema: Any) -> None:
+        pa = _pyarrow()
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        self.held: list[Any] = []
+        self.bytes = 0
+        self.ipc = source.ipc
+        if self.ipc:
+            self.out = pa.ipc.new_stream(path, schema)
+        else:
+            self.out = pa.parquet.ParquetWriter(path, schema, compression=source.compression())
+
+    def write(self, batch: Any) -> None:
+        if self.ipc:
+            self.out.write_batch(batch)
+            return
+        self.held.append(batch)
+        self.bytes += batch.nbytes
+        if self.bytes >= GROUP_BYTES:
+            self.flush()
+
+    def flush(self) -> None:
+        pa = _pyarrow()
+        if self.held:
+            table = pa.Table.from_batches(self.held)
+            self.out.write_table(table, row_group_size=max(1, table.num_rows))
+        self.held = []
+        self.bytes = 0
+
+    def close(self) -> None:
+        if not self.ipc:
+            self.flush()
+        self.out.close()
+
+
+def _failed(path: str, e: Exception) -> Exception:
+    kind = IOFailure if isinstance(e, OSError) and e.errno else DataError
+    return kind(f"{path}: {' '.join(str(e).split())}")
+
+
+def _walk(folder: str) -> list[str]:
+    found = []
+    for place, folders, names in os.walk(folder):
+        folders.sort()
+        found += [os.path.join(place, n) for n in names]
+    return sorted(found, key=os.fsencode)
+
+
+def find(paths: list[str]) -> list[Source]:
+    """The files of rows behind paths, in order; [] when there are none."""
+    out = []
+    for path in paths:
+        base = os.path.basename(os.path.normpath(path))
+        if _is_parquet(path):
+            out.append(Source(path, base, False))
+        elif os.path.isdir(path):
+            for file in _walk(path):
+                name = os.path.join(base, os.path.relpath(file, path))
+                if _is_parquet(file):
+                    out.append(Source(file, name, False))
+                elif file.endswith(".arrow") and _is_dataset(os.path.dirname(file)):
+                    out.append(Source(file, name, True))
+    return out
 
 
 def any_table(paths: list[str]) -> bool:
-    return False
+    """Is one of the paths for pyarrow, not for the library's own readers?"""
+    return any(_is_parquet(p) for p in paths) or any(os.path.isdir(p) and find([p]) for p in paths)
 
 
-def flow(paths: list[str], options: dict[str, Any]) -> Any:
-    raise NotImplementedError
+def _check_rest(paths: list[str]) -> None:
+    """Parquet and other files do not go together."""
+    for path in paths:
+        if not find([path]):
+            raise UsageError(f"{path} is neither Parquet nor a dataset: give it to a run of its own")
+
+
+def _keep_column(options: dict[str, Any]) -> str | None:
+    from neardup.api import keep_column
+
+    return keep_column(options)
+
+
+def flow(paths: list[str], options: dict[str, Any]) -> _core.Flow:
+    """The texts, batch by batch."""
+    _check_rest(paths)
+    text = str(options.get("text_field") or "text")
+    keep = _keep_column(options)
+
+    def batches() -> Iterator[Any]:
+        for source in find(paths):
+            names = source.schema().names
+            for wanted in filter(None, (text, keep)):
+                if wanted not in names:
+                    raise UsageError(
+                        f"{source.path} has no column {wanted!r}; it has: {', '.join(names[:20])}"
+                        + (" (text_field= names the texts)" if wanted == text else "")
+                    )
+            columns = [text] if keep in (None, text) else [text, str(keep)]
+            yield from source.batches(columns)
+
+    return _core.Flow(batches(), text, keep)
+
+
+def _escape(text: object) -> str:
+    return (
+        str(text).replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n").replace("\r", "\\r")
+    )
+
+
+class _Ids:
+    """Ids of the documents that are in a pair or a cluster."""
+
+    def __init__(self, parts: dict[str, Any], field: str) -> None:
+        self.wanted = set(parts["pairs"].a) | set(parts["pairs"].b)
+        for i, c in enumerate(parts["cluster"]):
+            if i != c:
+                self.wanted |= {i, c}
+        self.wanted |= {place for place, _ in parts["rejected"]}
+        self.order = sorted(self.wanted)
+        self.at = 0
+        self.field = field
+        self.names: dict[int, str] = {}
+
+    def take(self, source: Source, batch: Any, first: int, row: int) -> None:
+        """The ids of the wanted rows of a batch, which begins with document `first`."""
+        column = batch.column(self.field) if self.field in batch.schema.names else None
+        while self.at < len(self.order) and self.order[self.at] < first + batch.num_rows:
+            i = self.order[self.at] - first
+            value = None if column is None else column[i].as_py()
+            self.names[first + i] = _escape(f"{source.path}:{row + i + 1}" if value is None else value)
+            self.at += 1
+
+
+def _write_kept(folder: str, sources: list[Source], parts: dict[str, Any], ids: _Ids) -> None:
+    pa = _pyarrow()
+    keep = pa.array(parts["keep"])
+    first = 0
+    for source in sources:
+        row = 0
+        writer = source.writer(os.path.join(folder, source.name), source.schema())
+        try:
+            for batch in source.batches(None):
+                if first + batch.num_rows > len(keep):
+                    raise StateError(f"{source.path} has changed while it was being read; run again")
+                ids.take(source, batch, first, row)
+                writer.write(batch.filter(keep.slice(first, batch.num_rows)))
+                first += batch.num_rows
+                row += batch.num_rows
+        finally:
+            writer.close()
+    if first != len(keep):
+        raise StateError("an input has changed while it was being read; run again")
+
+
+def _copy_dataset_files(folder: str, paths: list[str], sources: list[Source], parts: dict[str, Any]) -> None:
+    """What a dataset's folder has beside its rows, with what is not true any more left out."""
+    print_ = hashlib.sha256(memoryview(parts["cluster"]))
+    for path in paths:
+        if not os.path.isdir(path):
+            continue
+        base = os.path.basename(os.path.normpath(path))
+        for file in _walk(path):
+            target = os.path.join(folder, base, os.path.relpath(file, path))
+            name = os.path.basename(file)
+            if name not in ("state.json", "dataset_info.json", "dataset_dict.json"):
+                continue
+            os.makedirs(os.path.dirname(target), exist_ok=True)
+            with open(file, encoding="utf-8") as f:
+                content = json.load(f)
+            print_.update(json.dumps(content, sort_keys=True).encode())
+            if name == "state.json":
+                content["_fingerprint"] = print_.hexdigest()[:16]
+            elif name == "dataset_info.json":
+                for key in ("splits", "dataset_size", "size_in_bytes", "download_size", "download_checksums"):
+                    content.pop(key, None)
+            with open(target, "w", encoding="utf-8") as f:
+                json.dump(content, f, indent=2)
+
+
+def _write_lists(folder: str, parts: dict[str, Any], ids: _Ids, whole: bool) -> None:
+    def value(x: float) -> str:
+        return f"{x:.0f}" if whole else f"{x:.6f}"
+
+    names = ids.names
+    with open(os.path.join(folder, "pairs.tsv"), "w", encoding="utf-8", newline="\n") as f:
+        f.writelines(f"{names[a]}\t{names[b]}\t{value(s)}\n" for a, b, s in parts["pairs"])
+    centres = {c for i, c in enumerate(parts["cluster"]) if i != c}
+    with open(os.path.join(folder, "clusters.tsv"), "w", encoding="utf-8", newline="\n") as f:
+        for i, (c, s) in enumerate(zip(parts["cluster"], parts["similarity"])):
+            if c in centres:
+                f.write(f"{names[i]}\t{names[c]}\t{'kept' if i == c else 'dropped'}\t{value(s)}\n")
+    with open(os.path.join(folder, "rejected.tsv"), "w", encoding="utf-8", newline="\n") as f:
+        f.writelines(f"{names[place]}\t{_escape(reason)}\n" for place, reason in parts["rejected"])
 
 
 def dedup(paths: list[str], output: str, options: dict[str, Any], progress: Any) -> dict[str, Any]:
-    raise NotImplementedError
+    """Parquet files or datasets into a folder, as ``neardup dedup -o`` does for others."""
+    if options.get("against"):
+        raise UsageError("against= does not go with Parquet; read the other collection into memory")
+    if os.path.exists(output) and (not os.path.isdir(output) or os.listdir(output)):
+        raise StateError(f"{output} exists and is not empty: choose another folder, or remove it")
+    checked = _core.Options(**options)
+    checked.check()
+    parts = _core.MemoryJob(checked, progress, flow(paths, options)).result()
+    sources = find(paths)
+    ids = _Ids(parts, str(options.get("id_field") or "id"))
+    # Whole or not at all: it is made beside its place and moved there.
+    partial = f"{os.path.normpath(output)}.partial-{os.getpid()}"
+    shutil.rmtree(partial, ignore_errors=True)
+    os.makedirs(partial)
+    try:
+        kept = os.path.join(partial, "kept")
+        _write_kept(kept, sources, parts, ids)
+        _copy_dataset_files(kept, paths, sources, parts)
+        given = checked.as_dict()
+        _write_lists(partial, parts, ids, given["similarity"] in ("overlap", "edit"))
+        summary = {**parts["summary"], "files": len(sources), "options": given}
+        with open(os.path.join(partial, "summary.json"), "w", encoding="utf-8") as f:
+            json.dump(summary, f, indent=2)
+        if os.path.isdir(output):
+            os.rmdir(output)
+        os.rename(partial, output)
+    except BaseException:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise
+    if parts["rejected"]:
+        warnings.warn(
+            f"{len(parts['rejected'])} documents were rejected, see {output}/rejected.tsv",
+            RejectedWarning,
+            stacklevel=3,
+        )
+    return summary

@@ -1,0 +1,121 @@
+"""Parquet files and datasets, through the command and the functions."""
+import json
+import subprocess
+import sys
+
+import neardup
+import pyarrow
+import pyarrow.parquet
+import pytest
+from conftest import ROOT
+from neardup import parquet
+
+
+def command(*words, status=0):
+    done = subprocess.run([sys.executable, "-m", "neardup", *map(str, words)], capture_output=True, text=True)
+    assert done.returncode == status, done.stderr
+    return done
+
+
+@pytest.fixture
+def articles(examples):
+    lines = (examples / "articles.jsonl").read_text("utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+@pytest.fixture
+def table(articles):
+    n = len(articles)
+    return pyarrow.table({
+        "id": [a["id"] for a in articles], "text": [a["text"] for a in articles],
+        "tags": [["x", "y"][: i % 3] for i in range(n)], "score": [i / 7 for i in range(n)],
+        "nested": [{"a": i, "b": None} for i in range(n)],
+    }).replace_schema_metadata({"origin": "here"})
+
+
+def test_parquet_gives_what_jsonl_gives(table, examples, tmp_path):
+    pyarrow.parquet.write_table(table, tmp_path / "data.parquet", row_group_size=5, compression="zstd")
+    done = command("dedup", tmp_path / "data.parquet", "-o", tmp_path / "out")
+    assert "kept" in done.stderr
+    subprocess.run([ROOT / "build/neardup", "dedup", examples / "articles.jsonl", "-o", tmp_path / "want"],
+                   check=True, capture_output=True)
+    for name in ("clusters.tsv", "pairs.tsv", "rejected.tsv"):
+        assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "want" / name).read_bytes(), name
+    assert (tmp_path / "out/pairs.tsv").stat().st_size > 0
+    kept = pyarrow.parquet.read_table(tmp_path / "out/kept/data.parquet")
+    ids = [json.loads(x)["id"] for x in (tmp_path / "want/kept/articles.jsonl").read_text("utf-8").splitlines()]
+    assert kept["id"].to_pylist() == ids
+    mask = pyarrow.array([i in set(ids) for i in table["id"].to_pylist()])
+    assert kept.equals(table.filter(mask)) and kept.schema.metadata[b"origin"] == b"here"
+    file = pyarrow.parquet.ParquetFile(tmp_path / "out/kept/data.parquet")
+    assert file.metadata.row_group(0).column(0).compression == "ZSTD"
+    summary = json.loads((tmp_path / "out/summary.json").read_text())
+    assert summary["documents"] == len(table) == summary["kept"] + summary["dropped"]
+    said = command("pairs", tmp_path / "data.parquet").stdout
+    want = subprocess.run([ROOT / "build/neardup", "pairs", examples / "articles.jsonl"], capture_output=True,
+                          text=True, check=True).stdout
+    assert said == want
+
+
+def test_folders_options_and_batches(table, tmp_path, monkeypatch):
+    folder = tmp_path / "data"
+    (folder / "sub").mkdir(parents=True)
+    halves = table.rename_columns(["key", "content", "tags", "score", "nested"])
+    pyarrow.parquet.write_table(halves.slice(0, 9), folder / "a.parquet")
+    pyarrow.parquet.write_table(halves.slice(9), folder / "sub/b.parquet")
+    monkeypatch.setattr(parquet, "BATCH", 3)
+    monkeypatch.setattr(parquet, "GROUP_BYTES", 1)
+    summary = neardup.dedup_files(folder, tmp_path / "out", text_field="content", id_field="key",
+                                  keep="field:score")
+    whole = neardup.dedup(table, keep="field:score")
+    kept = [pyarrow.parquet.read_table(tmp_path / "out/kept/data" / n) for n in ("a.parquet", "sub/b.parquet")]
+    got = kept[0]["key"].to_pylist() + kept[1]["key"].to_pylist()
+    assert got == table.filter(pyarrow.array(whole.keep))["id"].to_pylist()
+    assert summary["files"] == 2 and len(got) < len(table)
+    assert neardup.dedup(folder, text_field="content", keep="field:score").keep == whole.keep
+    assert neardup.pairs(folder, text_field="content") == neardup.pairs(table)
+
+
+def test_rows_without_ids_have_places(tmp_path):
+    pyarrow.parquet.write_table(pyarrow.table({"text": ["a b c", None, "d e f", "A b, c"]}), tmp_path / "x.parquet")
+    command("dedup", tmp_path / "x.parquet", "-o", tmp_path / "out")
+    x = tmp_path / "x.parquet"
+    assert (tmp_path / "out/pairs.tsv").read_text() == f"{x}:1\t{x}:4\t1.000000\n"
+    assert pyarrow.parquet.read_table(tmp_path / "out/kept/x.parquet")["text"].to_pylist() == ["a b c", None, "d e f"]
+
+
+def test_datasets_folders(table, tmp_path):
+    datasets = pytest.importorskip("datasets")
+    data = datasets.Dataset.from_dict(table.select(["id", "text", "score"]).to_pydict())
+    data.save_to_disk(tmp_path / "one", num_shards=3)
+    neardup.dedup_files(tmp_path / "one", tmp_path / "out")
+    again = datasets.load_from_disk(tmp_path / "out/kept/one")
+    want = table.filter(pyarrow.array(neardup.dedup(table).keep))["id"].to_pylist()
+    assert again["id"][:] == want and again.features == data.features
+    both = datasets.DatasetDict({"train": data, "test": data.select(range(3))})
+    both.save_to_disk(tmp_path / "two")
+    neardup.dedup_files(tmp_path / "two", tmp_path / "out2")
+    again = datasets.load_from_disk(tmp_path / "out2/kept/two")
+    assert len(again["test"]) + len(again["train"]) == len(want)
+
+
+def test_failures_leave_nothing(table, tmp_path):
+    bad = tmp_path / "bad.parquet"
+    pyarrow.parquet.write_table(table, bad)
+    raw = bytearray(bad.read_bytes())
+    raw[20:400] = b"\xff" * 380
+    bad.write_bytes(raw)
+    done = command("dedup", bad, "-o", tmp_path / "out", status=1)
+    assert "bad.parquet" in done.stderr and "Traceback" not in done.stderr
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["bad.parquet"]
+    good = tmp_path / "good.parquet"
+    pyarrow.parquet.write_table(table, good)
+    with pytest.raises(neardup.UsageError, match="no column 'body'"):
+        neardup.dedup_files(good, tmp_path / "out", text_field="body")
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full/x").touch()
+    with pytest.raises(neardup.StateError, match="not empty"):
+        neardup.dedup_files(good, tmp_path / "full")
+    with pytest.raises(neardup.UsageError, match="neither Parquet"):
+        neardup.dedup_files([good, ROOT / "README.md"], tmp_path / "out")
+    assert command("dedup", good, "-o", tmp_path / "out", "--treshold", "1", status=2)
