@@ -6,7 +6,7 @@ BUILD := build
 MAKEFLAGS += --no-print-directory
 export V PREFIX DESTDIR
 
-.PHONY: all help demo test test-core test-faults install bench fuzz man format lint clean wheel bench-peers
+.PHONY: all help demo test test-core test-faults install bench quality fuzz man format lint clean wheel bench-peers
 .DEFAULT_GOAL := all
 
 all: ## build the command and the library (build/neardup, build/libneardup.so)
@@ -47,9 +47,7 @@ fuzz: ## fuzz every reader for SECONDS (60) each, with clang's libFuzzer
 	@tools/install-deps build fuzz
 	@fuzz/run --seconds $(or $(SECONDS),60)
 
-bench-peers: all ## speed beside other MinHash libraries, written to docs/peers.md
-	@tools/python-env && tools/python-env --peers
-	@build/venv/bin/python bench/peers.py --write
+.PHONY: all help demo test test-core test-faults install bench quality fuzz man format lint clean wheel bench-peers
 
 man: ## the manual pages, in build/man
 	@tools/install-deps build man

@@ -57,13 +57,12 @@ static nd_status take_line(void *context, nd_str line, uint64_t number, nd_error
   lister *l = context;
   nd_str id = {0}, size, url = {0};
   int64_t tokens = 0;
-  bool more = nd_line_field(&id, &line, '\t');
-  if (more && nd_line_field(&size, &line, '\t')) {
+  if (nd_line_field(&id, &line, '\t') && nd_line_field(&size, &line, '\t')) {
     if (!nd_line_number(&tokens, size) || tokens < 0)
       return nd_fail(err, ND_ERR_DATA,
                      "%s:%" PRIu64 " has no number of tokens; a line is id TAB tokens TAB URL",
                      l->name, number);
-    more = nd_line_field(&url, &line, '\t');
+    if (!nd_line_field(&url, &line, '\t')) url.n = 0;
   }
   return add(l->documents, id, (uint64_t)(tokens / ND_LINE_UNIT), url, err);
 }

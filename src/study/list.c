@@ -48,6 +48,7 @@ static nd_status bad_line(const reader *r, uint64_t line, const char *why, nd_er
 }
 
 static int third_of(int64_t *value, nd_str field) {
+  if (field.n == 0) return THIRD_NONE;
   if (nd_line_number(value, field)) return THIRD_NUMBER;
   if (nd_str_eq(field, nd_str_of("kept")) || nd_str_eq(field, nd_str_of("dropped")))
     return THIRD_STATE;

@@ -13,7 +13,7 @@
 #include "input/line_list.h"
 #include "pipeline/workdir.h"
 #include "study/near.h"
-#include "study/study_run.h"
+#include "study/study_report.h"
 #include "study/trec_run.h"
 
 enum { LEVELS = 10, TOPS = 6, STEPS = 19, STEP = 5 };
@@ -43,7 +43,7 @@ static const int published[STEPS][TOPS] = {{-1, 6746, 7380, 8600, 9225, 9592},
 typedef struct work {
   const nd_prevalence_request *request;
   nd_prevalence_summary *summary;
-  nd_study_run *study;
+  nd_study_report *report;
   nd_trec trec;
   nd_list list;
   nd_near near;
@@ -128,6 +128,35 @@ static size_t collect(work *w, uint32_t topic, bool relevant, uint32_t *seen) {
   return m;
 }
 
+/* Pairs with numbers have levels; clusters, and pairs without, have not. */
+static bool levels_known(const work *w) {
+  return w->list.kind == ND_LIST_PAIRS && w->list.notes.valued;
+}
+
+/* Figure 4.5: the mean over topics by resemblance. */
+static void mean_chart(work *w, const levels *of, bool relevant) {
+  double x[LEVELS], y[LEVELS] = {0}, topics = 0;
+  for (uint32_t topic = 0; topic < w->trec.topics.n; topic++) topics += of[topic].documents > 0;
+  for (int k = 0; k < LEVELS; k++) {
+    x[k] = (k + 1) / 10.0;
+    for (uint32_t topic = 0; topic < w->trec.topics.n; topic++) {
+      if (of[topic].documents)
+        y[k] += percent((double)of[topic].near[k], (double)of[topic].documents) / topics;
+    }
+  }
+  nd_series series = {.name = "mean of the topics", .x = x, .y = y, .n = LEVELS};
+  nd_chart chart = {.kind = ND_CHART_LINES,
+                    .name = relevant ? "relevant" : "topics",
+                    .title = relevant ? "Near-duplicates among relevant documents"
+                                      : "Near-duplicates in topic collections",
+                    .x_label = "resemblance, at least",
+                    .y_label = "near-duplicates",
+                    .y_unit = "%",
+                    .series = &series,
+                    .series_n = 1};
+  nd_study_report_chart(w->report, &chart);
+}
+
 static nd_status topic_table(work *w, bool relevant, nd_error *err) {
   size_t topics = w->trec.topics.n;
   levels *of = nd_calloc(topics + 1, sizeof *of);
@@ -147,13 +176,12 @@ static nd_status topic_table(work *w, bool relevant, nd_error *err) {
                  : "Near-duplicates in the topic collections, in %, at RR >= x (Nikkhoo 2010, "
                    "figures 4.1 to 4.5)",
         /* Clusters, and pairs without numbers, have only the last level. */
-        w->list.kind == ND_LIST_PAIRS && w->list.notes.valued
-            ? "topic\tdocuments\t0.1\t0.2\t0.3\t0.4\t0.5\t0.6\t0.7\t0.8\t0.9\t1.0"
-            : "topic\tdocuments\tnear-duplicates",
+        levels_known(w) ? "topic\tdocuments\t0.1\t0.2\t0.3\t0.4\t0.5\t0.6\t0.7\t0.8\t0.9\t1.0"
+                        : "topic\tdocuments\tnear-duplicates",
         err);
   if (status == ND_OK) status = put_topics(w, &t, of, err);
-  if (status == ND_OK) status = nd_study_table(w->study, &t, err);
-  nd_table_clear(&t);
+  status = nd_study_report_table(w->report, &t, status, err);
+  if (status == ND_OK && levels_known(w)) mean_chart(w, of, relevant);
   nd_free(of);
   nd_free(seen);
   return status;
@@ -213,9 +241,46 @@ static nd_status top_table(work *w, const top_counts *c, bool more, nd_error *er
     for (int k = 0; more && k < TOPS && status == ND_OK; k++)
       status = nd_table_real(&t, published[s][k] < 0 ? NAN : published[s][k] / 100.0, 2, err);
   }
-  if (status == ND_OK) status = nd_study_table(w->study, &t, err);
-  nd_table_clear(&t);
-  return status;
+  return nd_study_report_table(w->report, &t, status, err);
+}
+
+/* Figure 4.6: run-topics by share of near-duplicates, and two published curves. */
+static void top_chart(work *w, const top_counts *c) {
+  static const char *const names[TOPS] = {"n = 10",  "n = 20",  "n = 50",
+                                          "n = 100", "n = 200", "n = 500"};
+  static const char source[] = "Nikkhoo 2010, table 4.1";
+  double x[STEPS], y[TOPS + 2][STEPS];
+  nd_series series[TOPS + 2];
+  for (int s = 0; s < STEPS; s++) {
+    x[s] = (s + 1) * STEP;
+    for (int k = 0; k < TOPS; k++) y[k][s] = percent((double)c->more[s][k], (double)c->run_topics);
+    y[TOPS][s] = published[s][0] < 0 ? NAN : published[s][0] / 100.0;
+    y[TOPS + 1][s] = published[s][TOPS - 1] / 100.0;
+  }
+  for (int k = 0; k < TOPS; k++)
+    series[k] = (nd_series){.name = names[k], .x = x, .y = y[k], .n = STEPS};
+  series[TOPS] = (nd_series){.name = "n = 10, published",
+                             .x = x,
+                             .y = y[TOPS],
+                             .n = STEPS,
+                             .published = true,
+                             .source = source};
+  series[TOPS + 1] = (nd_series){.name = "n = 500, published",
+                                 .x = x,
+                                 .y = y[TOPS + 1],
+                                 .n = STEPS,
+                                 .published = true,
+                                 .source = source};
+  nd_chart chart = {.kind = ND_CHART_LINES,
+                    .name = "run-topics",
+                    .title = "Run-topics by near-duplicates in their first n results",
+                    .x_label = "near-duplicates, more than",
+                    .x_unit = "%",
+                    .y_label = "run-topics",
+                    .y_unit = "%",
+                    .series = series,
+                    .series_n = TOPS + 2};
+  nd_study_report_chart(w->report, &chart);
 }
 
 static nd_status put_run(nd_table *t, const nd_trec_run *run, const run_sums *s, size_t topics,
@@ -244,9 +309,7 @@ static nd_status run_table(work *w, const run_sums *sums, nd_error *err) {
       err);
   for (size_t i = 0; i < w->trec.run_n && status == ND_OK; i++)
     status = put_run(&t, &w->trec.runs[i], &sums[i], w->trec.topics.n, err);
-  if (status == ND_OK) status = nd_study_table(w->study, &t, err);
-  nd_table_clear(&t);
-  return status;
+  return nd_study_report_table(w->report, &t, status, err);
 }
 
 static nd_status run_tables(work *w, nd_error *err) {
@@ -259,6 +322,7 @@ static nd_status run_tables(work *w, nd_error *err) {
   }
   nd_status status = top_table(w, &c, false, err);
   if (status == ND_OK) status = top_table(w, &c, true, err);
+  if (status == ND_OK) top_chart(w, &c);
   if (status == ND_OK) status = run_table(w, sums, err);
   nd_free(sums);
   return status;
@@ -311,8 +375,13 @@ nd_status nd_prevalence(nd_prevalence_summary *out, const nd_prevalence_request 
   *out = (nd_prevalence_summary){0};
   nd_study_request tables = {.name = "prevalence", .directory = request->directory};
   nd_study_run study = {.request = &tables, .sink = sink};
-  work w = {.request = request, .summary = out, .study = &study};
-  nd_status status = run_all(&w, err);
+  nd_study_report report;
+  work w = {.request = request, .summary = out, .report = &report};
+  nd_study_report_start(&report, &study, "Near-duplicates in search results",
+                        "What search systems returned, and how much of it is near-duplicate "
+                        "(Nikkhoo 2010, chapter 4).",
+                        err);
+  nd_status status = nd_study_report_end(&report, run_all(&w, err));
   nd_trec_clear(&w.trec);
   nd_list_clear(&w.list);
   nd_near_clear(&w.near);

@@ -15,9 +15,11 @@ static const nd_study_info list[] = {
     {"join", "candidates and times of the exact joins; shingles against exact joins"},
     {"sampling", "what a sample of the shingles does to precision and recall"},
     {"sources", "what kinds of difference lie between near-duplicates"},
+    {"web", "super-shingles, projections and their combination on web pages"},
+    {"library", "simhash and min values on a digital library"},
     {NULL, NULL}};
 static const nd_study_function functions[] = {nd_study_join, nd_study_sampling, nd_study_sources,
-                                              NULL};
+                                              nd_study_web,  nd_study_library,  NULL};
 
 const nd_study_info *nd_study_list(void) {
   return list;

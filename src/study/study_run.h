@@ -42,5 +42,7 @@ nd_status nd_study_table(nd_study_run *run, const nd_table *t, nd_error *err) ND
 nd_status nd_study_join(nd_study_run *run, nd_error *err) ND_MUST_CHECK;
 nd_status nd_study_sampling(nd_study_run *run, nd_error *err) ND_MUST_CHECK;
 nd_status nd_study_sources(nd_study_run *run, nd_error *err) ND_MUST_CHECK;
+nd_status nd_study_web(nd_study_run *run, nd_error *err) ND_MUST_CHECK;
+nd_status nd_study_library(nd_study_run *run, nd_error *err) ND_MUST_CHECK;
 
 #endif

@@ -29,7 +29,7 @@ enum { DOCUMENTS = 40 };
 static const double SECONDS = 4; /* of all operations together */
 
 static char dir[] = "/tmp/nd_test_faults_XXXXXX";
-static char out_path[80];
+static char out_path[80], truth_path[80];
 static const char *inputs[2] = {corpus_path, second_path};
 static nd_summary summary;
 
@@ -88,6 +88,14 @@ static nd_status run_dedup(nd_buf *out, const operation *self) {
   return nd_dedup(&summary, inputs, 2, out_path, &o, NULL, &err);
 }
 
+/* "study NAME", against a truth list. */
+static nd_status run_study(nd_buf *out, const operation *self) {
+  nd_options o = options_of(self);
+  nd_sink sink = {out, collect};
+  nd_study_request request = {self->name + strlen("study "), inputs, 2, NULL, truth_path};
+  return nd_study(&summary, &request, &sink, &o, NULL, &err);
+}
+
 static nd_status run_pairs(nd_buf *out, const operation *self) {
   nd_options o = options_of(self);
   nd_sink sink = {out, collect};
@@ -135,6 +143,8 @@ static const operation operations[] = {
      {"method", "join", "similarity", "edit", "threshold", "3"},
      false},
     {"inspect", run_inspect, {NULL}, false},
+    {"study web", run_study, {NULL}, false},
+    {"study library", run_study, {NULL}, false},
 };
 
 /* --- faults -------------------------------------------------------------------------- */
@@ -360,6 +370,11 @@ static int setup(void **state) {
   snprintf(corpus_path, sizeof corpus_path, "%s/corpus.jsonl", dir);
   snprintf(second_path, sizeof second_path, "%s/second.jsonl", dir);
   snprintf(out_path, sizeof out_path, "%s/out", dir);
+  snprintf(truth_path, sizeof truth_path, "%s/truth.tsv", dir);
+  nd_buf truth = {0};
+  for (int i = 0; i < 40; i += 2) ok(nd_buf_printf(&truth, &err, "d%d\td%d\t1\n", i, i + 1));
+  write_file(truth_path, &truth);
+  nd_buf_clear(&truth);
   setenv("TMPDIR", dir, 1); /* where pairs puts its temporary files */
   return 0;
 }
@@ -375,6 +390,7 @@ static int teardown(void **state) {
   remove_out();
   unlink(corpus_path);
   unlink(second_path);
+  unlink(truth_path);
   nd_buf_clear(&text_of[0]);
   nd_buf_clear(&text_of[1]);
   return rmdir(dir); /* fails when something was left behind */

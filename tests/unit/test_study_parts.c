@@ -1,0 +1,191 @@
+/* What studies are made of, each against a naive version: term differences,
+ * cosines, power laws, samples, verdicts. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "study/judge.h"
+#include "study/pages.h"
+#include "study/power_law.h"
+#include "study/token_diff.h"
+
+static nd_error err;
+static nd_rng rng;
+
+static void ok(nd_status status) {
+  if (status != ND_OK) fail_msg("%s: %s", nd_status_name(status), err.message);
+}
+
+static int setup(void **state) {
+  (void)state;
+  rng.state = (uint64_t)time(NULL) * 1000 + (uint64_t)getpid();
+  print_message("seed %llu\n", (unsigned long long)rng.state);
+  return 0;
+}
+
+enum { LONGEST = 60 };
+
+/* n + m − 2 × the longest common subsequence, by the table. */
+static uint32_t slow_difference(const uint32_t *a, size_t n, const uint32_t *b, size_t m) {
+  static uint32_t common[LONGEST + 1][LONGEST + 1];
+  memset(common, 0, sizeof common);
+  for (size_t i = 1; i <= n; i++) {
+    for (size_t k = 1; k <= m; k++) {
+      uint32_t best = common[i - 1][k] > common[i][k - 1] ? common[i - 1][k] : common[i][k - 1];
+      common[i][k] = a[i - 1] == b[k - 1] ? common[i - 1][k - 1] + 1 : best;
+    }
+  }
+  return (uint32_t)(n + m) - 2 * common[n][m];
+}
+
+static double slow_cosine(const uint32_t *a, size_t n, const uint32_t *b, size_t m) {
+  double x[LONGEST] = {0}, y[LONGEST] = {0}, xx = 0, yy = 0, xy = 0;
+  for (size_t i = 0; i < n; i++) x[a[i]]++;
+  for (size_t i = 0; i < m; i++) y[b[i]]++;
+  for (int k = 0; k < LONGEST; k++) {
+    xx += x[k] * x[k];
+    yy += y[k] * y[k];
+    xy += x[k] * y[k];
+  }
+  return n && m ? xy / sqrt(xx * yy) : 0;
+}
+
+static void test_differences(void **state) {
+  (void)state;
+  nd_token_diff t = {0};
+  for (int round = 0; round < 20000; round++) {
+    uint32_t a[LONGEST], b[LONGEST], got, letters = 1 + (uint32_t)nd_rng_below(&rng, 12);
+    size_t n = nd_rng_below(&rng, LONGEST), m = nd_rng_below(&rng, LONGEST);
+    for (size_t i = 0; i < n; i++) a[i] = (uint32_t)nd_rng_below(&rng, letters);
+    for (size_t i = 0; i < m; i++) b[i] = (uint32_t)nd_rng_below(&rng, letters);
+    if (nd_rng_below(&rng, 2)) { /* a changed copy */
+      m = n;
+      memcpy(b, a, sizeof a);
+      for (size_t i = nd_rng_below(&rng, 6); i && m; i--) b[nd_rng_below(&rng, m)] = 0;
+    }
+    uint32_t most = (uint32_t)nd_rng_below(&rng, 130), want = slow_difference(a, n, b, m);
+    ok(nd_token_difference(&got, &t, a, n, b, m, most, &err));
+    if (got != (want <= most ? want : most + 1))
+      fail_msg("%u, not %u of at most %u (%zu and %zu tokens)", got, want, most, n, m);
+    double cosine;
+    ok(nd_token_cosine(&cosine, &t, a, n, b, m, &err));
+    assert_true(fabs(cosine - slow_cosine(a, n, b, m)) < 1e-12);
+  }
+  nd_token_diff_clear(&t);
+}
+
+static void test_difference_example(void **state) {
+  (void)state;
+  /* "a b c d" and "a x c d e": b goes, x and e come. */
+  uint32_t a[] = {1, 2, 3, 4}, b[] = {1, 9, 3, 4, 5}, got;
+  nd_token_diff t = {0};
+  ok(nd_token_difference(&got, &t, a, 4, b, 5, 100, &err));
+  assert_int_equal(got, 3);
+  /* cosine: 3 / (√4 √5) */
+  double cosine;
+  ok(nd_token_cosine(&cosine, &t, a, 4, b, 5, &err));
+  assert_true(fabs(cosine - 3 / sqrt(20)) < 1e-12);
+  nd_token_diff_clear(&t);
+}
+
+static void test_power_law(void **state) {
+  (void)state;
+  /* 3600 d^-2 exactly: the slope is -2. */
+  uint64_t count[7] = {99, 3600, 900, 400, 225, 144, 100};
+  assert_true(fabs(nd_power_law_slope(count, 6) + 2) < 1e-12);
+  uint64_t none[3] = {5, 0, 0}, one[3] = {0, 7, 0};
+  assert_true(isnan(nd_power_law_slope(none, 2)) && isnan(nd_power_law_likely(none, 2)));
+  assert_true(isnan(nd_power_law_slope(one, 2)));
+  /* All of degree 1: 1 + 1 / ln 2; and of 1, 1, 2: 1 + 3 / (2 ln 2 + ln 4). */
+  assert_true(fabs(nd_power_law_likely(one, 2) - (1 + 1 / log(2))) < 1e-12);
+  uint64_t few[3] = {0, 2, 1};
+  assert_true(fabs(nd_power_law_likely(few, 2) - (1 + 3 / (4 * log(2)))) < 1e-12);
+}
+
+static void test_samples(void **state) {
+  (void)state;
+  enum { N = 20, K = 5, ROUNDS = 20000 };
+  uint32_t hits[N] = {0};
+  for (uint64_t round = 0; round < ROUNDS; round++) {
+    size_t *at, n;
+    ok(nd_sample_positions(&at, &n, N, K, nd_rng_next(&rng), &err));
+    assert_int_equal(n, K);
+    for (size_t i = 0; i < n; i++) {
+      assert_true(at[i] < N && (i == 0 || at[i] > at[i - 1]));
+      hits[at[i]]++;
+    }
+    nd_free(at);
+  }
+  /* Each of them a quarter of the time: five standard deviations. */
+  double mean = ROUNDS * (double)K / N, deviation = sqrt(ROUNDS * 0.25 * 0.75);
+  for (int i = 0; i < N; i++) assert_true(fabs(hits[i] - mean) < 5 * deviation);
+  size_t *at, n;
+  ok(nd_sample_positions(&at, &n, 3, 10, 1, &err));
+  assert_int_equal(n, 3);
+  nd_free(at);
+  ok(nd_sample_positions(&at, &n, 0, 10, 1, &err));
+  assert_int_equal(n, 0);
+  nd_free(at);
+}
+
+static nd_verdict verdict(const nd_judge *j, uint64_t a, uint64_t b) {
+  return nd_judge_pair(j, a << 32 | b);
+}
+
+static void test_verdicts(void **state) {
+  (void)state;
+  char path[] = "/tmp/nd_test_judge_XXXXXX";
+  int fd = mkstemp(path);
+  assert_true(fd >= 0);
+  close(fd);
+  nd_id_map ids = {0};
+  for (char c = 'a'; c <= 'e'; c++) {
+    uint32_t number;
+    ok(nd_id_map_number(&number, &ids, (nd_str){&c, 1}, &err));
+  }
+  static const struct {
+    const char *text;
+    uint64_t pairs;
+    nd_verdict ab, ac, de;
+  } cases[] = {
+      {"a\tb\nb\tc\t\nx\ty\n", 2, ND_CORRECT, ND_INCORRECT, ND_INCORRECT},
+      {"a\tb\t1\na\tc\t0\nx\ty\t1\n", 1, ND_CORRECT, ND_INCORRECT, ND_UNDECIDED},
+      {"a\tb\t1\nb\ta\t0\n", 0, ND_UNDECIDED, ND_INCORRECT, ND_INCORRECT},
+      {"a\tone\tkept\nb\tone\tdropped\nc\tone\tdropped\nd\ttwo\tkept\nz\ttwo\tdropped\n", 3,
+       ND_CORRECT, ND_CORRECT, ND_INCORRECT},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(cases[i].text, f);
+    assert_int_equal(fclose(f), 0);
+    nd_judge j;
+    ok(nd_judge_open(&j, path, &ids, &err));
+    assert_int_equal(j.pairs, cases[i].pairs);
+    assert_int_equal(verdict(&j, 0, 1), cases[i].ab);
+    assert_int_equal(verdict(&j, 0, 2), cases[i].ac);
+    assert_int_equal(verdict(&j, 3, 4), cases[i].de);
+    nd_judge_close(&j);
+  }
+  nd_id_map_clear(&ids);
+  unlink(path);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_differences), cmocka_unit_test(test_difference_example),
+      cmocka_unit_test(test_power_law),   cmocka_unit_test(test_samples),
+      cmocka_unit_test(test_verdicts),
+  };
+  return cmocka_run_group_tests(tests, setup, NULL);
+}
