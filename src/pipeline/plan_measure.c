@@ -5,13 +5,19 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "base/threads.h"
 #include "pipeline/workdir.h"
+#include "text/words.h"
 
 /* Sizes rise by √2: 0 … 15, 16 … 22, 23 … 31, … 32768 and more. */
 static const uint64_t bounds[] = {16,   23,   32,   45,    64,    91,    128,   181,
                                   256,  362,  512,  724,   1024,  1448,  2048,  2896,
                                   4096, 5793, 8192, 11585, 16384, 23170, 32768, UINT64_MAX};
-enum { BINS = sizeof bounds / sizeof *bounds };
+enum {
+  BINS = sizeof bounds / sizeof *bounds,
+  NEIGHBOURS = 32, /* of a large bucket a document meets so many */
+  JOB_RECORDS = 256
+};
 
 /* What the pairs of one bin say, or of several. */
 typedef struct evidence {
@@ -22,13 +28,36 @@ typedef struct evidence {
   uint64_t documents, shingles;
 } evidence;
 
+/* A drawn document's different shingles. */
+typedef struct listed {
+  uint32_t record; /* UINT32_MAX: nobody's */
+  size_t n, cap;
+  uint64_t *key; /* rising */
+  uint32_t cell[ND_TRIAL_CELLS];
+} listed;
+
+/* What one thread needs to list shingles. */
+typedef struct lister {
+  nd_texts *texts;
+  nd_buf text;
+  uint32_t *end;
+  size_t count, end_cap;
+  nd_shingles shingles;
+  uint64_t *spare;
+  size_t spare_cap;
+} lister;
+
 typedef struct chooser {
-  nd_trials trials;
+  nd_job_run *job;
   nd_plan_facts *out;
   nd_decimal threshold;
   double drawn; /* share of the corpus */
   evidence bin[BINS];
-  uint8_t *bin_of, *seen; /* per record */
+  uint32_t n;
+  const uint32_t *document;    /* per record */
+  uint32_t *tokens, *size;     /* per record: tokens, different shingles */
+  uint8_t *seen;               /* per record: it has been in a pair */
+  listed near[NEIGHBOURS + 1]; /* documents of a bucket that come next */
 } chooser;
 
 static unsigned find_bin(uint64_t tokens) {
@@ -37,40 +66,37 @@ static unsigned find_bin(uint64_t tokens) {
   return b;
 }
 
-static nd_status take_pairs(void *context, const nd_trial_pair *pairs, size_t n, nd_error *err) {
-  chooser *c = context;
-  (void)err;
+/* One pair: its classes of shingles, and what it stands for in the corpus. */
+static void take_pair(chooser *c, const listed *a, const listed *b, const uint32_t *common,
+                      double times) {
   const nd_decimal t = c->threshold;
-  for (size_t i = 0; i < n; i++) {
-    uint32_t x[ND_TRIAL_SUMS], y[ND_TRIAL_SUMS], z[ND_TRIAL_SUMS];
-    uint32_t a = pairs[i].a, b = pairs[i].b;
-    nd_trials_sum(x, c->trials.cell + (size_t)a * ND_TRIAL_CELLS);
-    nd_trials_sum(y, c->trials.cell + (size_t)b * ND_TRIAL_CELLS);
-    nd_trials_sum(z, pairs[i].cell);
-    uint64_t joint = (uint64_t)x[0] + y[0] - z[0];
-    double r = (double)z[0] / (double)joint, f = c->drawn;
-    double weight = 1 / (f * r + f * f * (1 - r));
-    c->out->similar[(uint64_t)z[0] * 100 / joint] += weight;
-    bool right = t.den && (unsigned __int128)z[0] * t.den >= (unsigned __int128)joint * t.num;
-    uint32_t larger = c->trials.tokens[a] > c->trials.tokens[b] ? a : b;
-    evidence *e = &c->bin[c->bin_of[larger]];
-    if (right) e->truth += weight;
-    for (unsigned k = 0; k < ND_PLAN_RATIOS && t.den; k++) {
-      unsigned m = 2u << k, hits = 0;
-      for (unsigned j = m - 1; j < 2 * m - 1; j++) {
-        uint64_t u = (uint64_t)x[j] + y[j] - z[j];
-        hits += z[j] && (unsigned __int128)z[j] * t.den >= (unsigned __int128)u * t.num;
-      }
-      if (!hits) continue;
-      double share = weight * hits / m;
-      e->found[k] += share;
-      e->square[k] += share * share;
-      if (right) e->right[k] += share;
-      if (!c->seen[larger]) e->with_pairs++;
-      c->seen[larger] = 1;
+  uint32_t x[ND_TRIAL_SUMS], y[ND_TRIAL_SUMS], z[ND_TRIAL_SUMS];
+  nd_trials_sum(x, a->cell);
+  nd_trials_sum(y, b->cell);
+  nd_trials_sum(z, common);
+  uint64_t joint = (uint64_t)x[0] + y[0] - z[0];
+  if (z[0] == 0) return;
+  double r = (double)z[0] / (double)joint, weight = times / (c->drawn * r);
+  c->out->similar[(uint64_t)z[0] * 100 / joint] += weight;
+  if (!t.den) return;
+  bool right = (unsigned __int128)z[0] * t.den >= (unsigned __int128)joint * t.num;
+  const listed *larger = c->tokens[a->record] > c->tokens[b->record] ? a : b;
+  evidence *e = &c->bin[find_bin(c->tokens[larger->record])];
+  if (right) e->truth += weight;
+  for (unsigned k = 0; k < ND_PLAN_RATIOS; k++) {
+    unsigned m = 2u << k, hits = 0;
+    for (unsigned j = m - 1; j < 2 * m - 1; j++) {
+      uint64_t u = (uint64_t)x[j] + y[j] - z[j];
+      hits += z[j] && (unsigned __int128)z[j] * t.den >= (unsigned __int128)u * t.num;
     }
+    if (!hits) continue;
+    double share = weight * hits / m;
+    e->found[k] += share;
+    e->square[k] += share * share;
+    if (right) e->right[k] += share;
+    if (!c->seen[larger->record]) e->with_pairs++;
+    c->seen[larger->record] = 1;
   }
-  return ND_OK;
 }
 
 static void add(evidence *to, const evidence *from) {
@@ -178,7 +204,8 @@ static void choose(chooser *c, nd_decimal goal) {
 
 typedef struct drawing {
   uint32_t *document;
-  size_t n, cap;
+  uint64_t *key; /* their min-hash */
+  size_t n, cap, key_cap;
   nd_item *digest, *spare; /* of the drawn ones → place in `document` */
   size_t digest_cap, spare_cap;
 } drawing;
@@ -195,7 +222,9 @@ static nd_status draw_block(drawing *d, nd_job_run *j, size_t block, uint64_t li
     if (!shingles[i] || nd_mix(key[i]) > limit) continue;
     ND_TRY(nd_array_grow(&d->document, &d->cap, d->n + 1, sizeof *d->document, err));
     ND_TRY(nd_array_grow(&d->digest, &d->digest_cap, d->n + 1, sizeof *d->digest, err));
+    ND_TRY(nd_array_grow(&d->key, &d->key_cap, d->n + 1, sizeof *d->key, err));
     d->digest[d->n] = (nd_item){digest[i].low, d->n};
+    d->key[d->n] = key[i];
     d->document[d->n++] = b->first + i;
   }
   return ND_OK;
@@ -208,8 +237,11 @@ static nd_status drop_copies(drawing *d, nd_error *err) {
   for (size_t i = 1; i < d->n; i++)
     if (d->digest[i].key == d->digest[i - 1].key) d->document[d->digest[i].value] = UINT32_MAX;
   size_t kept = 0;
-  for (size_t i = 0; i < d->n; i++)
-    if (d->document[i] != UINT32_MAX) d->document[kept++] = d->document[i];
+  for (size_t i = 0; i < d->n; i++) {
+    if (d->document[i] == UINT32_MAX) continue;
+    d->key[kept] = d->key[i];
+    d->document[kept++] = d->document[i];
+  }
   d->n = kept;
   return ND_OK;
 }
@@ -240,24 +272,146 @@ static double now(void) {
   return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-static nd_status count(chooser *c, nd_job_run *j, const drawing *d, const char *tmp,
-                       nd_error *err) {
-  double began = now();
-  ND_TRY(nd_trials_make(&c->trials, &j->source, d->document, (uint32_t)d->n, j->settings.memory / 2,
-                        tmp, err));
-  c->out->trial_seconds = now() - began;
-  c->bin_of = nd_malloc(d->n + 1);
-  c->seen = nd_calloc(d->n + 1, 1);
-  if (!c->bin_of || !c->seen) return nd_fail_memory(err, d->n + 1);
-  for (uint32_t r = 0; r < c->trials.n; r++) {
-    uint32_t sum[ND_TRIAL_SUMS];
-    nd_trials_sum(sum, c->trials.cell + (size_t)r * ND_TRIAL_CELLS);
-    c->bin_of[r] = (uint8_t)find_bin(c->trials.tokens[r]);
-    c->bin[c->bin_of[r]].documents++;
-    c->bin[c->bin_of[r]].shingles += sum[0];
-    c->out->trial_shingles += sum[0];
+static void lister_clear(lister *l) {
+  nd_texts_free(l->texts);
+  nd_buf_clear(&l->text);
+  nd_free(l->end);
+  nd_shingles_clear(&l->shingles);
+  nd_free(l->spare);
+}
+
+static nd_status list_shingles(listed *out, lister *l, chooser *c, uint32_t record, nd_error *err) {
+  const nd_settings *s = &c->job->settings;
+  out->record = UINT32_MAX;
+  ND_TRY(nd_texts_get(&l->text, l->texts, c->document[record], err));
+  nd_str text = nd_buf_str(&l->text);
+  ND_TRY(nd_token_ends(&l->end, &l->count, &l->end_cap, text, err));
+  ND_TRY(nd_shingle_make(&l->shingles, text, l->end, l->count, s->shingle, s->options->seed, false,
+                         err));
+  size_t n = l->shingles.n;
+  ND_TRY(nd_array_grow(&out->key, &out->cap, n, sizeof *out->key, err));
+  ND_TRY(nd_array_grow(&l->spare, &l->spare_cap, n, sizeof *l->spare, err));
+  for (size_t i = 0; i < n; i++) out->key[i] = nd_sample_key(l->shingles.fingerprint[i]);
+  nd_radix_u64(out->key, l->spare, n);
+  out->n = 0;
+  memset(out->cell, 0, sizeof out->cell);
+  for (size_t i = 0; i < n; i++) {
+    if (i && out->key[i] == out->key[i - 1]) continue;
+    out->cell[out->key[i] % ND_TRIAL_RESIDUES]++;
+    out->key[out->n++] = out->key[i];
   }
-  return nd_trials_each(&c->trials, take_pairs, c, err);
+  out->record = record;
+  return ND_OK;
+}
+
+/* Tokens and different shingles of some records. */
+static nd_status measure_sizes(void *context, unsigned member, uint64_t job, nd_error *err) {
+  chooser *c = context;
+  (void)member;
+  ND_TRY(nd_hooks_check(c->job->hooks, err));
+  uint64_t end = (job + 1) * JOB_RECORDS;
+  if (end > c->n) end = c->n;
+  lister l = {0};
+  listed one = {0};
+  nd_status status = nd_texts_new(&l.texts, &c->job->source, err);
+  for (uint64_t r = job * JOB_RECORDS; r < end && status == ND_OK; r++) {
+    status = list_shingles(&one, &l, c, (uint32_t)r, err);
+    c->tokens[r] = (uint32_t)l.count;
+    c->size[r] = (uint32_t)one.n;
+  }
+  lister_clear(&l);
+  nd_free(one.key);
+  return status;
+}
+
+static void compare(chooser *c, const listed *a, const listed *b, double times) {
+  uint32_t common[ND_TRIAL_CELLS] = {0};
+  for (size_t i = 0, j = 0; i < a->n && j < b->n;) {
+    uint64_t p = a->key[i], q = b->key[j];
+    common[p % ND_TRIAL_RESIDUES] += p == q;
+    i += p <= q;
+    j += q <= p;
+  }
+  take_pair(c, a, b, common, times);
+}
+
+/* The pairs of one bucket.  Of a large one every document meets those that come
+ * next in a random circle, and each pair stands for several. */
+static nd_status meet(chooser *c, lister *l, nd_item *member, nd_item *spare, size_t n,
+                      nd_error *err) {
+  size_t next = n - 1 < NEIGHBOURS ? n - 1 : NEIGHBOURS;
+  bool all = n <= NEIGHBOURS + 1;
+  double times = all ? 1 : (double)(n - 1) / (2.0 * (double)next);
+  for (size_t i = 0; i < n; i++) member[i].key = nd_mix(c->document[member[i].value]);
+  nd_radix_items(member, spare, n);
+  for (size_t i = 0; i <= NEIGHBOURS; i++) c->near[i].record = UINT32_MAX;
+  for (size_t i = 0; i < n; i++) {
+    ND_TRY(nd_hooks_check(c->job->hooks, err));
+    for (size_t k = 0; k <= next; k++) {
+      uint32_t record = (uint32_t)member[(i + k) % n].value;
+      listed *at = &c->near[(i + k) % (NEIGHBOURS + 1)];
+      if (all && i + k >= n) break; /* met already */
+      if (at->record != record) ND_TRY(list_shingles(at, l, c, record, err));
+      if (k) compare(c, &c->near[i % (NEIGHBOURS + 1)], at, times);
+    }
+  }
+  return ND_OK;
+}
+
+static nd_status meet_all(chooser *c, const drawing *d, nd_error *err) {
+  nd_item *items = nd_malloc((d->n + 1) * sizeof *items);
+  nd_item *spare = nd_malloc((d->n + 1) * sizeof *spare);
+  lister l = {0};
+  nd_status status = items && spare ? ND_OK : nd_fail_memory(err, d->n * sizeof *items);
+  if (status == ND_OK) status = nd_texts_new(&l.texts, &c->job->source, err);
+  if (status == ND_OK) {
+    for (size_t i = 0; i < d->n; i++) items[i] = (nd_item){d->key[i], i};
+    nd_radix_items(items, spare, d->n);
+  }
+  for (size_t i = 0, end; i < d->n && status == ND_OK; i = end) {
+    uint64_t key = items[i].key;
+    for (end = i + 1; end < d->n && items[end].key == key;) end++;
+    if (end - i > 1) status = meet(c, &l, items + i, spare, end - i, err);
+  }
+  lister_clear(&l);
+  for (size_t i = 0; i <= NEIGHBOURS; i++) {
+    nd_free(c->near[i].key);
+    c->near[i].key = NULL;
+  }
+  nd_free(items);
+  nd_free(spare);
+  return status;
+}
+
+/* Seconds to sort one item, on one thread. */
+static nd_status time_sorting(double *out, nd_error *err) {
+  enum { ITEMS = 1 << 17 };
+  nd_item *items = nd_malloc(2 * (size_t)ITEMS * sizeof *items);
+  if (!items) return nd_fail_memory(err, 2 * (size_t)ITEMS * sizeof *items);
+  for (uint64_t i = 0; i < ITEMS; i++) items[i] = (nd_item){nd_mix(i), i};
+  double began = now();
+  nd_radix_items(items, items + ITEMS, ITEMS);
+  *out = (now() - began) / ITEMS;
+  nd_free(items);
+  return ND_OK;
+}
+
+static nd_status count(chooser *c, const drawing *d, nd_error *err) {
+  c->n = (uint32_t)d->n;
+  c->document = d->document;
+  c->tokens = nd_calloc(d->n + 1, sizeof *c->tokens);
+  c->size = nd_calloc(d->n + 1, sizeof *c->size);
+  c->seen = nd_calloc(d->n + 1, 1);
+  if (!c->tokens || !c->size || !c->seen) return nd_fail_memory(err, d->n * 9);
+  uint64_t jobs = (d->n + JOB_RECORDS - 1) / JOB_RECORDS;
+  ND_TRY(nd_threads_run(c->job->settings.threads, jobs, measure_sizes, c, err));
+  for (uint32_t r = 0; r < c->n; r++) {
+    evidence *e = &c->bin[find_bin(c->tokens[r])];
+    e->documents++;
+    e->shingles += c->size[r];
+  }
+  ND_TRY(time_sorting(&c->out->sort_seconds, err));
+  return meet_all(c, d, err);
 }
 
 void nd_reading_options(nd_options *out, const nd_options *from) {
@@ -296,22 +450,23 @@ static void shingle_name(char *out, size_t room, nd_shingle_spec s) {
 }
 
 nd_status nd_plan_measure(nd_plan_facts *out, nd_job_run *j, nd_decimal goal, nd_decimal threshold,
-                          uint64_t wanted, const char *tmp, nd_error *err) {
+                          uint64_t wanted, nd_error *err) {
   *out = (nd_plan_facts){.documents = j->store.documents, .share = 1};
   if (wanted == 0) wanted = ND_PLAN_DRAWN;
   double share = j->store.documents > wanted ? (double)wanted / (double)j->store.documents : 1;
   uint64_t limit = share < 1 ? (uint64_t)(share * 0x1p64) : UINT64_MAX;
-  chooser c = {.out = out, .threshold = threshold, .drawn = share};
+  chooser c = {.job = j, .out = out, .threshold = threshold, .drawn = share};
   drawing d = {0};
   nd_status status = draw(&d, j, limit, out, err);
-  if (status == ND_OK) status = count(&c, j, &d, tmp, err);
+  if (status == ND_OK) status = count(&c, &d, err);
   shingle_name(out->plan.shingle, sizeof out->plan.shingle, j->settings.shingle);
   snprintf(out->plan.tokens, sizeof out->plan.tokens, "%s", j->options->tokens);
   if (status == ND_OK && goal.num) choose(&c, goal);
-  nd_trials_clear(&c.trials);
-  nd_free(c.bin_of);
+  nd_free(c.tokens);
+  nd_free(c.size);
   nd_free(c.seen);
   nd_free(d.document);
+  nd_free(d.key);
   nd_free(d.digest);
   nd_free(d.spare);
   return status;
@@ -334,8 +489,7 @@ nd_status nd_plan_for_job(nd_job_run *j, const char *tmp, nd_error *err) {
   if (status == ND_OK) status = nd_io_mkdirs(work, err);
   if (status == ND_OK) status = nd_job_read(&part, work, err);
   if (status == ND_OK)
-    status =
-        nd_plan_measure(facts, &part, j->settings.sample.goal, j->settings.threshold, 0, work, err);
+    status = nd_plan_measure(facts, &part, j->settings.sample.goal, j->settings.threshold, 0, err);
   if (status == ND_OK) j->settings.sample.plan = facts->plan;
   part.walk = (nd_walk){0};
   nd_job_close(&part);

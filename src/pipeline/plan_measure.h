@@ -1,10 +1,10 @@
 /* Measuring, on a part of a corpus, what ratio each size of document can bear
  * (Ye et al. 2008, section 6), and how similar its pairs are.
  *
- * Documents are drawn by their min-hash: of two documents with resemblance r
- * both are drawn together with probability r instead of by chance, so that a
- * small sample still has the corpus' near-duplicates.  A pair found in it stands
- * for 1 / (f r + f² (1 - r)) of the corpus, f being the share drawn. */
+ * Documents are drawn by their min-hash, and those with one min-hash are
+ * compared: of two documents with resemblance r that is the case with probability
+ * r f, f being the share drawn, so a pair found stands for 1 / (r f) of the
+ * corpus.  No list of a common shingle's documents is ever walked. */
 #ifndef ND_PIPELINE_PLAN_MEASURE_H
 #define ND_PIPELINE_PLAN_MEASURE_H
 
@@ -36,8 +36,7 @@ typedef struct nd_plan_facts {
   uint64_t drawn, different;    /* documents in the sample; with different texts */
   double share;                 /* of shingles kept */
   double similar[101];          /* pairs of the corpus by their similarity in per cent */
-  double trial_seconds;         /* for the sample */
-  uint64_t trial_shingles;
+  double sort_seconds;          /* of one item, on one thread */
 } nd_plan_facts;
 
 /* Of the options only those that say what is read and by which shingles it is
@@ -50,7 +49,7 @@ void nd_plan_options(nd_options *out, const nd_options *from);
 /* `j` was opened with such options and has read its input; goal.num = 0 leaves
  * the plan out.  `wanted` documents are drawn (0: the usual number). */
 nd_status nd_plan_measure(nd_plan_facts *out, nd_job_run *j, nd_decimal goal, nd_decimal threshold,
-                          uint64_t wanted, const char *tmp, nd_error *err) ND_MUST_CHECK;
+                          uint64_t wanted, nd_error *err) ND_MUST_CHECK;
 
 /* For --sample adaptive:P: reads the input of `j` once and fills in its plan. */
 nd_status nd_plan_for_job(nd_job_run *j, const char *tmp, nd_error *err) ND_MUST_CHECK;

@@ -46,12 +46,11 @@ static void take_groups(nd_plan_result *out, const nd_plan_facts *f, nd_decimal 
   }
 }
 
-/* Reading is measured on the corpus, sorting on the drawn documents; --method exact
- * reads twice and sorts what is kept. */
-static void predict_exact(nd_plan_result *out, const nd_plan_facts *f, double read_seconds) {
-  double per_shingle = f->trial_shingles ? f->trial_seconds / (double)f->trial_shingles : 0;
-  double again = f->shingles ? read_seconds / (double)f->shingles : 0;
-  double sort = per_shingle > again ? per_shingle - again : 0;
+/* Reading is measured on the corpus; --method exact reads twice and sorts what is
+ * kept, and takes about as long again to count. */
+static void predict_exact(nd_plan_result *out, const nd_plan_facts *f, const nd_job_run *j) {
+  double read_seconds = j->summary->read_seconds;
+  double sort = 2 * f->sort_seconds / j->settings.threads;
   out->shingles = f->shingles;
   out->share = f->share;
   out->kept = f->share * (double)f->shingles;
@@ -149,7 +148,7 @@ static nd_status run(nd_plan_result *out, nd_job_run *j, const nd_plan_request *
   j->summary->kept = j->store.documents;
   nd_plan_facts *f = nd_malloc(sizeof *f);
   if (!f) return nd_fail_memory(err, sizeof *f);
-  status = nd_plan_measure(f, j, q->precision, o->threshold, q->documents, work, err);
+  status = nd_plan_measure(f, j, q->precision, o->threshold, q->documents, err);
   if (status == ND_OK) {
     out->documents = f->documents;
     out->drawn = f->drawn;
@@ -157,7 +156,7 @@ static nd_status run(nd_plan_result *out, nd_job_run *j, const nd_plan_request *
     for (unsigned i = 0; i <= 100; i++)
       if (i * o->threshold.den >= 100 * o->threshold.num) out->near_duplicates += f->similar[i];
     if (q->precision.num) take_groups(out, f, q->precision);
-    predict_exact(out, f, j->summary->read_seconds);
+    predict_exact(out, f, j);
     status = plan_minhash(out, f, j, o, err);
   }
   if (status == ND_OK && q->precision.num && sink) status = write_file(sink, out, f, err);

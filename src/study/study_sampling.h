@@ -50,6 +50,11 @@ typedef struct nd_ye_point {
 nd_ye_point nd_ye_measure(const nd_sampling_study *s, unsigned group, unsigned threshold,
                           unsigned ratio);
 
+/* Section 6: per group the smallest ratio whose precision meets the goal, of 1/2 …
+ * 1/2^coarsest; all shingles where none does.  The share of shingles left. */
+double nd_ye_adapt(unsigned modulus[ND_SIZE_GROUPS], const nd_sampling_study *s, unsigned threshold,
+                   double goal, unsigned coarsest);
+
 /* The formulas of Nikkhoo 2010, (3.6) and (3.7). */
 double nd_pair_error(const nd_pair_sums *s);
 double nd_pair_correlation(const nd_pair_sums *s);

@@ -61,10 +61,8 @@ static nd_status write_trials(nd_sampling_study *s, nd_error *err) {
   return status;
 }
 
-/* Section 6: per group the smallest ratio whose precision meets the goal, of 1/2 …
- * 1/2^coarsest; all shingles where none does.  The share of shingles left. */
-static double adapt(unsigned modulus[ND_SIZE_GROUPS], const nd_sampling_study *s,
-                    unsigned threshold, double goal, unsigned coarsest) {
+double nd_ye_adapt(unsigned modulus[ND_SIZE_GROUPS], const nd_sampling_study *s, unsigned threshold,
+                   double goal, unsigned coarsest) {
   double kept = 0;
   for (unsigned g = 0; g < ND_SIZE_GROUPS; g++) {
     modulus[g] = 1;
@@ -91,7 +89,7 @@ static nd_status write_adaptive(nd_sampling_study *s, nd_error *err) {
              threshold = i / 2 / ND_YE_THRESHOLDS;
     unsigned modulus[ND_SIZE_GROUPS];
     char ratios[160], coarse[16];
-    double share = adapt(modulus, s, threshold, nd_ye_percent[goal] / 100.0, coarsest);
+    double share = nd_ye_adapt(modulus, s, threshold, nd_ye_percent[goal] / 100.0, coarsest);
     size_t n = 0;
     for (unsigned g = 0; g < ND_SIZE_GROUPS; g++) {
       if (s->group_documents[g])
@@ -137,10 +135,10 @@ static nd_status write_published(nd_sampling_study *s, nd_page *page, nd_error *
               nd_ye_measure(s, 0, 10, 3).precision},
              {"lowest recall of a group and threshold, 1/16", "above 0.6", lowest},
              {"adaptive, precision 0.85, threshold 0.85: share of shingles", "0.0555",
-              adapt(modulus, s, 7, 0.85, 4)},
+              nd_ye_adapt(modulus, s, 7, 0.85, 4)},
              {"adaptive, precision 0.8, threshold 0.6: share of shingles", "0.08",
-              adapt(modulus, s, 2, 0.8, 4)},
-             {"the same with ratios down to 1/32", "0.0472", adapt(modulus, s, 2, 0.8, 5)}};
+              nd_ye_adapt(modulus, s, 2, 0.8, 4)},
+             {"the same with ratios down to 1/32", "0.0472", nd_ye_adapt(modulus, s, 2, 0.8, 5)}};
   static const char *const columns[] = {"what", "published#", "here#"};
   nd_table t;
   ND_TRY(nd_table_start(&t, "published", "The numbers of Ye et al. 2008 (.GOV) beside ours",
@@ -219,7 +217,7 @@ static void draw_adaptive(const nd_sampling_study *s, nd_page *page) {
     snprintf(names[k], sizeof names[k], "threshold %.2f", nd_ye_percent[wanted[k]] / 100.0);
     for (unsigned t = 0; t < ND_YE_THRESHOLDS; t++) {
       x[t] = nd_ye_percent[t] / 100.0;
-      y[k][t] = adapt(modulus, s, wanted[k], x[t], 4);
+      y[k][t] = nd_ye_adapt(modulus, s, wanted[k], x[t], 4);
     }
     series[k] = (nd_series){.name = names[k], .x = x, .y = y[k], .n = ND_YE_THRESHOLDS};
   }

@@ -28,3 +28,7 @@ printf 'one two\n' >lonely.lines
 neardup study sampling --format lines lonely.lines >lonely && head -8 lonely
 : >empty.lines
 neardup study sampling --format lines empty.lines >empty && sed -n 3p empty
+echo "== a shingle on 12 documents gives 66 pairs, one on 2 gives 1: 66 of 67 go with SCT 10"
+for i in 1 2 3 4 5 6 7 8 9 10 11 12; do echo "here stand five common words a$i b$i c$i d$i e$i"; done >twelve.lines
+sed -i '12s/.*/here stand five common words x b12 c12 a1 b1 c1 d1 e1/' twelve.lines
+neardup study sampling --format lines twelve.lines -o twelve >/dev/null && cut -f1,13 twelve/nikkhoo-3-4.tsv | tail -2

@@ -34,6 +34,37 @@ static void formulas(void **state) {
   assert_true(fabs(nd_pair_correlation(&s) - 0.94491) < 1e-5);
 }
 
+/* Ye, section 6: 17 % of the shingles belong to documents below 500 words, for which
+ * 1/8 meets the precision 0.8 at threshold 0.6 and 1/16 does not; all others bear
+ * 1/32.  0.17 / 8 + 0.83 / 32 = 0.0472, as published; with 1/16 as the coarsest
+ * 0.17 / 8 + 0.83 / 16 = 0.0731.  Precision and recall (section 5): 10 pairs are
+ * true, 10 are found, 9 or 5 of them are both. */
+static void adaptive(void **state) {
+  (void)state;
+  nd_sampling_study s = {.shingles = 100, .group_shingles = {17, 83}};
+  s.reached = calloc(ND_YE_GROUPS, sizeof *s.reached);
+  for (unsigned m = 2; m <= 32; m *= 2) {
+    for (unsigned r = 0; r < m; r++) {
+      unsigned both = m <= 8 ? 9 : 5;
+      s.reached[0][m - 1 + r][3][3] = both;      /* reach 0.6, truly and in the sample */
+      s.reached[0][m - 1 + r][2][3] = 10 - both; /* only in the sample */
+      s.reached[0][m - 1 + r][3][0] = 10 - both; /* only truly */
+      s.reached[1][m - 1 + r][11][11] = 10;
+    }
+  }
+  nd_ye_point p = nd_ye_measure(&s, 0, 2, 3);
+  assert_true(fabs(p.precision - 0.5) < 1e-12 && fabs(p.recall - 0.5) < 1e-12 && p.truth == 10);
+  p = nd_ye_measure(&s, 0, 2, 2);
+  assert_true(fabs(p.precision - 0.9) < 1e-12 && fabs(p.found - 10) < 1e-12);
+  unsigned modulus[ND_SIZE_GROUPS];
+  assert_true(fabs(nd_ye_adapt(modulus, &s, 2, 0.8, 5) - (0.17 / 8 + 0.83 / 32)) < 1e-12);
+  assert_true(modulus[0] == 8 && modulus[1] == 32);
+  assert_true(fabs(nd_ye_adapt(modulus, &s, 2, 0.8, 5) - 0.0472) < 5e-5);
+  assert_true(fabs(nd_ye_adapt(modulus, &s, 2, 0.8, 4) - 0.0731) < 5e-5);
+  assert_true(fabs(nd_ye_adapt(modulus, &s, 2, 0.95, 4) - (0.17 + 0.83 / 16)) < 1e-12);
+  free(s.reached);
+}
+
 enum { DOCS = 15, MOST = 200 };
 typedef struct set {
   uint64_t key[MOST];
@@ -154,6 +185,7 @@ static void trials(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(formulas), cmocka_unit_test(trials)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(formulas), cmocka_unit_test(adaptive),
+                                     cmocka_unit_test(trials)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
