@@ -173,10 +173,17 @@ static void put_similarity(nd_pen *p, const nd_report *r) {
   put_data(p, "pairs", s->pairs);
   nd_pen_put(p, " pair%s reach%s the threshold of %.10g", s->pairs == 1 ? "" : "s",
              s->pairs == 1 ? "es" : "", r->threshold);
+  uint64_t copies = s->copies < s->pairs && !r->other ? s->copies : 0;
   if (s->candidates) {
-    nd_pen_put(p, "; ");
+    nd_pen_put(p, ": ");
+    if (copies) {
+      put_count(p, copies);
+      nd_pen_put(p, " of exact copies, and ");
+    }
+    put_count(p, s->pairs - copies);
+    nd_pen_put(p, " of the ");
     put_data(p, "candidates", s->candidates);
-    nd_pen_put(p, " candidates were compared");
+    nd_pen_put(p, " candidates that were compared");
   }
   nd_pen_put(p, ". ");
   double missed = nd_report_missed(r);
