@@ -21,6 +21,19 @@ typedef struct slices {
   size_t n, cap;
 } slices;
 
+/* Do two runs, that end before a common token, have one in common?  If they do, it is most
+ * often near the end: one of them has a token there that the other lacks. */
+static bool met_before(const nd_block_join *b, const uint32_t *x, const uint32_t *x_end,
+                       const uint32_t *y, const uint32_t *y_end) {
+  const ptrdiff_t n = x_end - x, m = y_end - y;
+  if (n <= 0 || m <= 0) return false;
+  if (*x == *y) return true;
+  if (n > 1 && x_end[-2] == y_end[-1]) return true;
+  if (m > 1 && x_end[-1] == y_end[-2]) return true;
+  if (n > 1 && m > 1 && x_end[-2] == y_end[-2]) return true;
+  return b->common(x, x_end, y, y_end, 0) > 0;
+}
+
 /* Is the token their first common one, and are enough common? */
 static nd_status verify_one(nd_block_worker *w, const nd_candidate *c, nd_error *err) {
   const nd_join_task *t = w->block->task;
@@ -31,7 +44,7 @@ static nd_status verify_one(nd_block_worker *w, const nd_candidate *c, nd_error 
   const uint32_t *a = s->token + s->begin[c->x], *a_end = s->token + s->begin[c->x + 1];
   const uint32_t *b = s->token + s->begin[c->y], *b_end = s->token + s->begin[c->y + 1];
   const uint32_t *at_a = a_end - (size_x - c->i), *at_b = b_end - (size_y - c->j);
-  if (at_a > a && at_b > b && (*a == *b || w->block->common(a, at_a, b, at_b, 0))) return ND_OK;
+  if (met_before(w->block, a, at_a, b, at_b)) return ND_OK;
   w->join->after_suffix++;
   w->join->verified++;
   const int64_t common =
