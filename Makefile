@@ -39,6 +39,11 @@ install: all ## install below PREFIX (/usr/local); DESTDIR stages a package
 bench: all ## measure speed and memory (bench/run)
 	@bench/run
 
+.PHONY: bench-spark
+bench-spark: all ## the Spark job beside the one-machine command (bench/spark.py)
+	@tools/install-deps java
+	@bench/spark.py
+
 wheel: ## the Python package as a wheel, in build/wheel
 	@tools/install-deps build
 	@tools/python-env --wheel

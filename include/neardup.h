@@ -10,7 +10,8 @@
  * study.h    the papers' experiments on any corpus
  * memory.h   dedup and pairs over texts in memory
  * sketchfile.h  files of sketches
- * sketch.h   two documents at a time: sketches and exact resemblance */
+ * sketch.h   two documents at a time: sketches and exact resemblance
+ * stage.h    the same job cut into stages, for engines such as Spark */
 #ifndef NEARDUP_H
 #define NEARDUP_H
 
@@ -23,6 +24,7 @@
 #include "neardup/run.h"
 #include "neardup/sketch.h"
 #include "neardup/sketchfile.h"
+#include "neardup/stage.h"
 #include "neardup/status.h"
 #include "neardup/study.h"
 

@@ -101,6 +101,11 @@ nd_status nd_clusters_components(nd_clusters *c, nd_sorter *pairs, const uint32_
                                  nd_error *err) {
   ND_TRY(each_pair(c, pairs, document, take_union, err));
   for (uint32_t i = 0; i < c->n; i++) c->centre[i] = find_root(c, i);
+  return nd_clusters_label(c, pairs, document, err);
+}
+
+nd_status nd_clusters_label(nd_clusters *c, nd_sorter *pairs, const uint32_t *document,
+                            nd_error *err) {
   /* The root that unions left is arbitrary: the best position becomes the centre. */
   uint32_t *best = nd_malloc((size_t)c->n * sizeof *best);
   if (!best) return nd_fail_memory(err, (size_t)c->n * sizeof *best);

@@ -35,5 +35,9 @@ nd_status nd_clusters_nearest(nd_clusters *c, nd_sorter *pairs, const uint32_t *
                               bool smaller, nd_error *err) ND_MUST_CHECK;
 nd_status nd_clusters_components(nd_clusters *c, nd_sorter *pairs, const uint32_t *document,
                                  nd_error *err) ND_MUST_CHECK;
+/* The second half of it, when the components are known: centre[d] is any one
+ * member, the same for all of them. */
+nd_status nd_clusters_label(nd_clusters *c, nd_sorter *pairs, const uint32_t *document,
+                            nd_error *err) ND_MUST_CHECK;
 
 #endif

@@ -211,14 +211,14 @@ static nd_status check_items(checker *c, nd_error *err) {
 }
 
 static nd_status fill_list(nd_item *items, size_t n, const nd_text_source *source, bool documents,
-                           nd_error *err) {
+                           bool all, nd_error *err) {
   const nd_order by_number = {0};
   checker c = {.source = source,
                .settings = source->settings,
                .items = items,
                .n = n,
                .order = &by_number,
-               .all = true};
+               .all = all};
   choose_judge(&c);
   if (documents) {
     c.judge = NULL;
@@ -230,13 +230,14 @@ static nd_status fill_list(nd_item *items, size_t n, const nd_text_source *sourc
   return status;
 }
 
-nd_status nd_confirm_list(nd_item *items, size_t n, const nd_text_source *source, nd_error *err) {
-  return fill_list(items, n, source, false, err);
+nd_status nd_confirm_list(nd_item *items, size_t n, const nd_text_source *source, bool all,
+                          nd_error *err) {
+  return fill_list(items, n, source, false, all, err);
 }
 
 nd_status nd_confirm_documents(nd_item *items, size_t n, const nd_text_source *source,
                                nd_error *err) {
-  return fill_list(items, n, source, true, err);
+  return fill_list(items, n, source, true, true, err);
 }
 
 void nd_confirmed_clear(nd_confirmed *c) {

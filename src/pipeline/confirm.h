@@ -49,8 +49,8 @@ nd_status nd_confirm(nd_confirmed *out, const nd_found *found, const nd_text_sou
 void nd_confirmed_clear(nd_confirmed *c);
 
 /* Fills the value of every item (a << 32 | b) with its similarity, whatever it
- * is. */
-nd_status nd_confirm_list(nd_item *items, size_t n, const nd_text_source *source,
+ * is (`all`), or ND_NOT_SIMILAR below the threshold. */
+nd_status nd_confirm_list(nd_item *items, size_t n, const nd_text_source *source, bool all,
                           nd_error *err) ND_MUST_CHECK;
 /* The same by the documents, whatever the settings decide by. */
 nd_status nd_confirm_documents(nd_item *items, size_t n, const nd_text_source *source,

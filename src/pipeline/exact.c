@@ -68,18 +68,10 @@ typedef struct expander {
 typedef struct printer {
   nd_texts *texts;
   nd_buf text;
-  uint32_t *end;
-  size_t count, cap;
-  nd_fingerprints prints;
-  nd_shingles shingles; /* --sample */
-  nd_sampler sampler;
-  nd_item *items, *spare;
-  size_t item_cap, spare_cap;
+  nd_printer print;
 } printer;
 
-static void printer_clear(printer *p) {
-  nd_texts_free(p->texts);
-  nd_buf_clear(&p->text);
+void nd_printer_clear(nd_printer *p) {
   nd_free(p->end);
   nd_fingerprints_clear(&p->prints);
   nd_shingles_clear(&p->shingles);
@@ -88,8 +80,14 @@ static void printer_clear(printer *p) {
   nd_free(p->spare);
 }
 
+static void printer_clear(printer *p) {
+  nd_texts_free(p->texts);
+  nd_buf_clear(&p->text);
+  nd_printer_clear(&p->print);
+}
+
 /* The sizes of what is kept by every ratio that is not finer than its own. */
-static void level_sizes(merger *m, printer *p, uint32_t document) {
+static void level_sizes(merger *m, const nd_printer *p, uint32_t document) {
   uint64_t own = nd_sample_modulus(p->sampler.sample, p->count);
   uint32_t *size = m->size + (size_t)document * m->levels;
   for (unsigned l = 0; l < m->levels; l++) {
@@ -101,9 +99,7 @@ static void level_sizes(merger *m, printer *p, uint32_t document) {
 }
 
 /* --sample: of the fingerprints only those of kept shingles. */
-static nd_status sample_prints(merger *m, printer *p, uint32_t document, nd_str text,
-                               nd_error *err) {
-  const nd_settings *s = m->source->settings;
+static nd_status sample_prints(nd_printer *p, const nd_settings *s, nd_str text, nd_error *err) {
   bool emptied;
   uint64_t digest = XXH3_64bits(text.p, text.n);
   ND_TRY(nd_shingle_make(&p->shingles, text, p->end, p->count, s->shingle, s->options->seed, false,
@@ -115,7 +111,6 @@ static nd_status sample_prints(merger *m, printer *p, uint32_t document, nd_str 
     p->prints.low[i] = emptied ? digest : p->prints.low[from];
     p->prints.high[i] = emptied ? ~digest : p->prints.high[from];
   }
-  if (m->level) level_sizes(m, p, document);
   return ND_OK;
 }
 
@@ -136,14 +131,13 @@ static void sort_items(nd_item *items, nd_item *spare, size_t n) {
   }
 }
 
-static nd_status print_document(merger *m, printer *p, uint32_t document, nd_error *err) {
-  const nd_settings *s = m->source->settings;
-  ND_TRY(nd_texts_get(&p->text, p->texts, document, err));
-  nd_str text = nd_buf_str(&p->text);
+nd_status nd_printer_run(nd_printer *p, const nd_settings *s, nd_str text, uint32_t document,
+                         nd_error *err) {
+  p->sampler.sample = &s->sample;
   ND_TRY(nd_token_ends(&p->end, &p->count, &p->cap, text, err));
   ND_TRY(
       nd_fingerprint_shingles(&p->prints, text, p->end, p->count, s->shingle, s->fingerprint, err));
-  if (s->sample.on) ND_TRY(sample_prints(m, p, document, text, err));
+  if (s->sample.on) ND_TRY(sample_prints(p, s, text, err));
   size_t n = p->prints.n, kept = 0;
   ND_TRY(nd_array_grow(&p->items, &p->item_cap, n, sizeof *p->items, err));
   ND_TRY(nd_array_grow(&p->spare, &p->spare_cap, n, sizeof *p->spare, err));
@@ -156,8 +150,18 @@ static nd_status print_document(merger *m, printer *p, uint32_t document, nd_err
       seen = p->items[j - 1].value == p->items[i].value;
     if (!seen) p->items[kept++] = p->items[i];
   }
-  if (!m->level) m->size[document] = (uint32_t)kept;
-  return nd_scatter_add(m->shingles, p->items, kept, err);
+  p->n = kept;
+  return ND_OK;
+}
+
+static nd_status print_document(merger *m, printer *p, uint32_t document, nd_error *err) {
+  ND_TRY(nd_texts_get(&p->text, p->texts, document, err));
+  ND_TRY(nd_printer_run(&p->print, m->source->settings, nd_buf_str(&p->text), document, err));
+  if (m->level)
+    level_sizes(m, &p->print, document);
+  else
+    m->size[document] = (uint32_t)p->print.n;
+  return nd_scatter_add(m->shingles, p->print.items, p->print.n, err);
 }
 
 static nd_status print_job(void *context, unsigned member, uint64_t job, nd_error *err) {
@@ -166,7 +170,7 @@ static nd_status print_job(void *context, unsigned member, uint64_t job, nd_erro
   ND_TRY(nd_hooks_check(m->source->hooks, err));
   uint64_t end = (job + 1) * JOB_DOCUMENTS, n = m->source->store->documents;
   if (end > n) end = n;
-  printer p = {.sampler = {.sample = &m->source->settings->sample}};
+  printer p = {0};
   nd_status status = nd_texts_new(&p.texts, m->source, err);
   for (uint64_t d = job * JOB_DOCUMENTS; d < end && status == ND_OK; d++)
     if (m->found->same[d] == d) status = print_document(m, &p, (uint32_t)d, err);

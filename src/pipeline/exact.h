@@ -5,6 +5,24 @@
 
 #include "pipeline/find.h"
 
+/* The fingerprints of a document's distinct shingles (those that --sample keeps):
+ * mixed fingerprint → rest of it | document, sorted by key.  {0} is ready. */
+typedef struct nd_printer {
+  nd_item *items;
+  size_t n;
+  uint32_t *end;
+  size_t count, cap; /* tokens */
+  nd_fingerprints prints;
+  nd_shingles shingles; /* --sample */
+  nd_sampler sampler;
+  nd_item *spare;
+  size_t item_cap, spare_cap;
+} nd_printer;
+
+nd_status nd_printer_run(nd_printer *p, const nd_settings *s, nd_str text, uint32_t document,
+                         nd_error *err) ND_MUST_CHECK;
+void nd_printer_clear(nd_printer *p);
+
 /* Adds the candidates to found->pairs, as positions; or, when every pair is
  * wanted, the pairs with their similarities, as documents (found->direct).
  * `memory` bytes at most. */

@@ -237,7 +237,12 @@ static nd_status seal(nd_job_run *j, nd_error *err) {
   nd_status status = nd_store_seal(&j->store, tasks, begin, err);
   nd_free(begin);
   if (status == ND_OK) status = find_split(&j->split, j, err);
-  j->source = (nd_text_source){&j->store, &j->walk, j->feed, &j->settings, j->hooks, j->split};
+  j->source = (nd_text_source){.store = &j->store,
+                               .walk = &j->walk,
+                               .feed = j->feed,
+                               .settings = &j->settings,
+                               .hooks = j->hooks,
+                               .split = j->split};
   if (status == ND_OK && !j->sketched) status = nd_late_weights(&j->store, &j->source, err);
   return status;
 }

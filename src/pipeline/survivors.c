@@ -82,7 +82,7 @@ static nd_status fill_values(nd_clusters *out, nd_job_run *j, nd_error *err) {
   nd_item *items;
   size_t n;
   nd_status status = nd_survivors_missing(&items, &n, out, err);
-  if (status == ND_OK && n) status = nd_confirm_list(items, n, &j->source, err);
+  if (status == ND_OK && n) status = nd_confirm_list(items, n, &j->source, true, err);
   for (size_t i = 0; i < n && status == ND_OK; i++)
     out->value[(uint32_t)items[i].key] = items[i].value;
   nd_free(items);
@@ -118,6 +118,10 @@ static nd_status group(nd_clusters *out, chooser *c, nd_item *items, const char 
     pairs = c->pairs;
   }
   ND_TRY(nd_clusters_init(out, (uint32_t)j->store.documents, err));
+  if (j->settings.cluster == ND_CLUSTER_COMPONENTS && c->roots) {
+    if (out->n) memcpy(out->centre, c->roots, out->n * sizeof *out->centre);
+    return nd_clusters_label(out, pairs, c->order->document, err);
+  }
   if (j->settings.cluster == ND_CLUSTER_COMPONENTS)
     return nd_clusters_components(out, pairs, c->order->document, err);
   if (nd_source_has_other(&j->source))
@@ -128,7 +132,7 @@ static nd_status group(nd_clusters *out, chooser *c, nd_item *items, const char 
 
 nd_status nd_survivors_group(nd_clusters *out, nd_chooser *c, nd_job_run *j, const char *tmp,
                              nd_error *err) {
-  *c = (nd_chooser){.job = j};
+  c->job = j;
   nd_item *items = nd_malloc(ROOM * sizeof *items);
   nd_status status = items ? ND_OK : nd_fail_memory(err, ROOM * sizeof *items);
   if (status == ND_OK) status = group(out, c, items, tmp, err);
@@ -137,7 +141,7 @@ nd_status nd_survivors_group(nd_clusters *out, nd_chooser *c, nd_job_run *j, con
 }
 
 nd_status nd_survivors(nd_clusters *out, nd_job_run *j, const char *tmp, nd_error *err) {
-  nd_chooser c;
+  nd_chooser c = {0};
   nd_status status = nd_survivors_group(out, &c, j, tmp, err);
   if (status == ND_OK && j->settings.cluster == ND_CLUSTER_COMPONENTS)
     status = fill_values(out, j, err);

@@ -12,12 +12,15 @@ typedef struct nd_chooser {
   nd_order centre_order; /* --keep centre: made here */
   const nd_order *order;
   nd_sorter *pairs; /* by position; NULL: the confirmed ones serve */
+  /* Components that were found elsewhere: a member of each document's, the same
+   * for all of one; NULL: they are found here. */
+  const uint32_t *roots;
 } nd_chooser;
 void nd_chooser_clear(nd_chooser *c);
 
 /* The three steps of nd_survivors, for a job whose texts lie elsewhere: the
- * clusters of firsts; the pairs (centre << 32 | member) of components whose value
- * no pair gave; the copies. */
+ * clusters of firsts ({0}, or only `roots` set, is a fresh chooser); the pairs (centre << 32 |
+ * member) of components whose value no pair gave; the copies. */
 nd_status nd_survivors_group(nd_clusters *out, nd_chooser *c, nd_job_run *j, const char *tmp,
                              nd_error *err) ND_MUST_CHECK;
 nd_status nd_survivors_missing(nd_item **items, size_t *n, const nd_clusters *c,

@@ -127,6 +127,7 @@ static nd_status read_again(nd_buf *out, nd_texts *t, const nd_block_ref *b, nd_
 }
 
 nd_status nd_texts_get(nd_buf *out, nd_texts *t, uint32_t document, nd_error *err) {
+  if (t->source.fetch) return t->source.fetch(out, t->source.fetch_context, document, err);
   const nd_store *s = t->source.store;
   size_t block = nd_store_find(s, document);
   const nd_block_ref *b = &s->blocks[block];

@@ -19,6 +19,9 @@ typedef struct nd_text_source {
   const nd_settings *settings;
   const nd_hooks *hooks; /* may be NULL */
   uint32_t split;        /* --against: the other collection's first document; else their number */
+  /* Texts that lie elsewhere: this gives them instead of the store; may be NULL. */
+  nd_status (*fetch)(nd_buf *out, void *context, uint32_t document, nd_error *err);
+  void *fetch_context;
 } nd_text_source;
 
 static inline bool nd_source_has_other(const nd_text_source *s) {

@@ -1,0 +1,583 @@
+# The stages of a job (neardup/stage.h) over buffers and NumPy arrays: what the
+# Spark job runs on its executors and its driver.  Not a public interface.
+import os
+
+import numpy
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t, uintptr_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memset
+from neardup.libneardup cimport *
+from neardup.libstage cimport *
+from neardup._core cimport Options, check
+
+from neardup.errors import Error
+
+SECRET_BYTES = ND_STAGE_SECRET
+NOT_SIMILAR = 0xffffffffffffffff
+MERGE_LEAST = ND_MERGE_LEAST
+MERGE_SUM = ND_MERGE_SUM
+
+
+cdef nd_str view_of(const uint8_t[::1] data) noexcept:
+    cdef nd_str out
+    out.p = b""
+    out.n = data.shape[0]
+    if out.n:
+        out.p = <const char *>&data[0]
+    return out
+
+
+cdef class Views:
+    """Several buffers as an array of nd_str; keeps them alive."""
+    cdef nd_str *strings
+    cdef size_t n
+    cdef list keep
+
+    def __cinit__(self, buffers):
+        cdef const uint8_t[::1] data
+        self.keep = []
+        self.n = len(buffers)
+        self.strings = <nd_str *>malloc((self.n + 1) * sizeof(nd_str))
+        if self.strings == NULL:
+            raise MemoryError
+        for i, buffer in enumerate(buffers):
+            data = buffer
+            self.keep.append(data)
+            self.strings[i] = view_of(data)
+
+    def __dealloc__(self):
+        free(self.strings)
+
+
+cdef class Column:
+    """An Arrow string or binary column (pyarrow) as an array of nd_str."""
+    cdef nd_str *strings
+    cdef size_t n
+    cdef object keep
+
+    def __cinit__(self, array):
+        cdef uintptr_t offsets = 0, data = 0, valid = 0
+        cdef size_t i, at, begin, end
+        cdef bint wide
+        kind = str(array.type)
+        if kind not in ("string", "large_string", "binary", "large_binary"):
+            raise TypeError(f"a column of strings is needed, not {kind}")
+        wide = kind.startswith("large")
+        self.n = len(array)
+        self.strings = <nd_str *>malloc((self.n + 1) * sizeof(nd_str))
+        if self.strings == NULL:
+            raise MemoryError
+        self.keep = array
+        buffers = array.buffers()
+        if self.n == 0:
+            return
+        if buffers[0] is not None and array.null_count:
+            valid = buffers[0].address
+        offsets = buffers[1].address
+        data = buffers[2].address if buffers[2] is not None else offsets
+        at = array.offset
+        for i in range(self.n):
+            if wide:
+                begin = (<int64_t *>offsets)[at + i]
+                end = (<int64_t *>offsets)[at + i + 1]
+            else:
+                begin = (<int32_t *>offsets)[at + i]
+                end = (<int32_t *>offsets)[at + i + 1]
+            self.strings[i].p = <const char *>(data + begin)
+            self.strings[i].n = end - begin
+            if valid and not (<uint8_t *>valid)[(at + i) >> 3] >> ((at + i) & 7) & 1:
+                self.strings[i].p = NULL
+                self.strings[i].n = 0
+
+    def __dealloc__(self):
+        free(self.strings)
+
+
+cdef class Paths:
+    """Paths as C strings."""
+    cdef const char **strings
+    cdef size_t n
+    cdef list keep
+
+    def __cinit__(self, paths):
+        self.keep = [os.fsencode(p) for p in paths]
+        self.n = len(self.keep)
+        self.strings = <const char **>malloc((self.n + 1) * sizeof(char *))
+        if self.strings == NULL:
+            raise MemoryError
+        for i, p in enumerate(self.keep):
+            self.strings[i] = p
+
+    def __dealloc__(self):
+        free(self.strings)
+
+
+cdef class Plan:
+    cdef nd_intake *c
+    cdef nd_stage_file *given
+    cdef list keep
+
+    def __dealloc__(self):
+        nd_intake_free(self.c)
+        free(self.given)
+
+    def files(self):
+        """(path, real, name, size, mtime) of every file."""
+        cdef nd_stage_file f
+        out = []
+        for i in range(nd_intake_file_count(self.c)):
+            f = nd_intake_file(self.c, i)
+            out.append((os.fsdecode(f.path), os.fsdecode(f.real), os.fsdecode(f.name), f.size,
+                        f.mtime_ns))
+        return out
+
+    def tasks(self):
+        """(is a range, first file, files, begin, end) of every task."""
+        cdef nd_stage_task t
+        out = []
+        for i in range(nd_intake_task_count(self.c)):
+            t = nd_intake_task(self.c, i)
+            out.append((bool(t.range), t.file, t.files, t.begin, t.end))
+        return out
+
+    def problems(self):
+        cdef const char *reason
+        out = []
+        for i in range(nd_intake_problem_count(self.c)):
+            path = nd_intake_problem(&reason, self.c, i)
+            out.append((os.fsdecode(path), reason.decode("utf-8", "replace")))
+        return out
+
+
+cdef class Spread:
+    """Items on their way to places, as sorted packed runs."""
+    cdef nd_spread *c
+    cdef readonly uint32_t places
+
+    def __cinit__(self, places, value_bytes):
+        cdef nd_error err
+        self.places = places
+        check(nd_spread_new(&self.c, places, value_bytes, &err), &err)
+
+    def __dealloc__(self):
+        nd_spread_free(self.c)
+
+    @property
+    def waiting(self):
+        return nd_spread_waiting(self.c)
+
+    def take(self, uint32_t place):
+        """The run for a place, or None; the place is empty then."""
+        cdef nd_str run
+        cdef nd_error err
+        cdef nd_status status
+        with nogil:
+            status = nd_spread_take(&run, self.c, place, &err)
+        check(status, &err)
+        return run.p[:run.n] if run.n else None
+
+    def runs(self):
+        """(place, run) of every place that has items."""
+        for place in range(self.places):
+            run = self.take(place)
+            if run is not None:
+                yield place, run
+
+
+def run_items(const uint8_t[::1] run):
+    """The keys and values of a run."""
+    cdef uint64_t n
+    cdef nd_error err
+    cdef nd_str data = view_of(run)
+    check(nd_run_count(&n, data, &err), &err)
+    keys = numpy.empty(n, numpy.uint64)
+    values = numpy.empty(n, numpy.uint64)
+    cdef uint64_t[::1] k = keys, v = values
+    if n:
+        check(nd_run_items(&k[0], &v[0], data, &err), &err)
+    return keys, values
+
+
+def components(documents, const uint64_t[::1] pairs):
+    """The smallest document that each one hangs together with."""
+    cdef nd_error err
+    cdef nd_status status
+    cdef uint64_t none = 0, count = documents
+    cdef size_t n = pairs.shape[0]
+    cdef const uint64_t *p = &pairs[0] if n else &none
+    root = numpy.empty(documents + 1, numpy.uint32)
+    cdef uint32_t[::1] r = root
+    with nogil:
+        status = nd_stage_components(&r[0], count, p, n, &err)
+    check(status, &err)
+    return root[:-1]
+
+
+cdef dict block_of(const nd_stage_block *b):
+    return {"task": b.task, "part": b.part, "docs": b.docs, "rejects": b.rejects,
+            "last": bool(b.last), "range": bool(b.range), "raw": bool(b.raw), "lines": b.lines,
+            "begin": b.begin if b.begin < b.end else 0, "end": b.end, "raw_bytes": b.raw_bytes,
+            "others": b.others, "empties": b.empties, "tokens": b.tokens,
+            "image": b.image.p[:b.image.n], "texts": b.texts.p[:b.texts.n],
+            "texts_sum": <int64_t>b.texts_sum}
+
+
+cdef class Stage:
+    cdef nd_stage *c
+    cdef readonly dict facts
+    cdef readonly Options options
+
+    def __cinit__(self, options, bint dedup, bytes secret):
+        cdef nd_error err
+        cdef nd_stage_facts f
+        err.message[0] = 0
+        if len(secret) != ND_STAGE_SECRET:
+            raise ValueError("the secret has the wrong length")
+        self.options = options if isinstance(options, Options) else Options(**options)
+        check(nd_stage_new(&self.c, &self.options.c, dedup, secret, &err), &err)
+        nd_stage_about(&f, self.c)
+        self.facts = {"permutations": f.permutations, "bands": f.bands, "rows": f.rows,
+                      "predicted_recall": f.predicted_recall, "ranked": bool(f.ranked),
+                      "components": bool(f.components), "direct": bool(f.direct), "sct": f.sct,
+                      "max_document": f.max_document}
+
+    def __dealloc__(self):
+        nd_stage_free(self.c)
+
+    # --- the input ---
+
+    def plan(self, inputs, avoid=None):
+        cdef Plan p = Plan()
+        cdef nd_error err
+        cdef nd_status status
+        cdef Paths paths = Paths(inputs)
+        cdef bytes skip = os.fsencode(avoid) if avoid is not None else b""
+        cdef const char *no = NULL
+        if skip:
+            no = skip
+        err.message[0] = 0
+        with nogil:
+            status = nd_intake_new(&p.c, self.c, paths.strings, paths.n, no, &err)
+        check(status, &err)
+        return p
+
+    def plan_files(self, files):
+        """A plan of files (path, real, name, size, mtime)."""
+        cdef Plan p = Plan()
+        cdef nd_error err
+        cdef nd_status status
+        cdef size_t n = len(files)
+        err.message[0] = 0
+        p.keep = []
+        p.given = <nd_stage_file *>malloc((n + 1) * sizeof(nd_stage_file))
+        if p.given == NULL:
+            raise MemoryError
+        for i, (path, real, name, size, mtime) in enumerate(files):
+            texts = [os.fsencode(x) for x in (path, real, name)]
+            p.keep.append(texts)
+            p.given[i].path = texts[0]
+            p.given[i].real = texts[1]
+            p.given[i].name = texts[2]
+            p.given[i].size = size
+            p.given[i].mtime_ns = mtime
+        with nogil:
+            status = nd_intake_files(&p.c, self.c, p.given, n, &err)
+        check(status, &err)
+        return p
+
+    def read(self, Plan plan, uint32_t begin, uint32_t end, bint keep_texts=True):
+        """Blocks of the plan's tasks from `begin` up to `end`."""
+        cdef nd_reader *r = NULL
+        cdef nd_error err
+        cdef nd_status status
+        cdef nd_stage_block b
+        cdef int more = 1
+        err.message[0] = 0
+        check(nd_reader_open(&r, self.c, plan.c, begin, end, keep_texts, &err), &err)
+        try:
+            while True:
+                with nogil:
+                    status = nd_reader_next(&more, &b, r, &err)
+                check(status, &err)
+                if not more:
+                    return
+                yield block_of(&b)
+        finally:
+            nd_reader_close(r)
+
+    def sign(self, uint32_t task, uint32_t part, text, id=None, url=None, time=None, field=None):
+        """The block of documents in Arrow columns."""
+        cdef nd_error err
+        cdef nd_status status
+        cdef nd_stage_block b
+        cdef nd_stage_rows rows
+        cdef Column column
+        memset(&rows, 0, sizeof(rows))
+        err.message[0] = 0
+        keep = []
+        for name, array in (("text", text), ("id", id), ("url", url), ("time", time),
+                            ("field", field)):
+            if array is None:
+                continue
+            column = Column(array)
+            keep.append(column)
+            rows.n = column.n
+            if name == "text":
+                rows.text = column.strings
+            elif name == "id":
+                rows.id = column.strings
+            elif name == "url":
+                rows.url = column.strings
+            elif name == "time":
+                rows.time = column.strings
+            else:
+                rows.field = column.strings
+        with nogil:
+            status = nd_stage_sign(&b, self.c, task, part, &rows, &err)
+        check(status, &err)
+        return block_of(&b)
+
+    # --- copies and candidates ---
+
+    def digests(self, Spread digests, Spread ids, const uint8_t[::1] image, uint32_t first):
+        cdef nd_error err
+        cdef nd_status status
+        cdef nd_str data = view_of(image)
+        with nogil:
+            status = nd_stage_digests(digests.c, ids.c, self.c, data, first, &err)
+        check(status, &err)
+
+    def copies(self, runs):
+        """(copy, first) rows."""
+        cdef nd_error err
+        cdef nd_status status
+        cdef nd_str out
+        cdef Views v = Views(runs)
+        with nogil:
+            status = nd_stage_copies(&out, self.c, v.strings, v.n, &err)
+        check(status, &err)
+        return out.p[:out.n] if out.n else b""
+
+    def repeated(self, runs):
+        cdef nd_error err
+        cdef nd_status status
+        cdef nd_str out
+        cdef Views v = Views(runs)
+        with nogil:
+            status = nd_stage_repeated(&out, self.c, v.strings, v.n, &err)
+        check(status, &err)
+        return out.p[:out.n] if out.n else b""
+
+    def bands(self, Spread out, const uint8_t[::1] image, uint32_t first,
+              const uint32_t[::1] position, uint32_t ranges):
+        cdef nd_error err
+        cdef nd_status status
+        cdef nd_str data = view_of(image)
+        cdef const uint32_t *p = NULL
+        if position is not None and position.shape[0]:
+            p = &position[0]
+        with nogil:
+            status = nd_stage_bands(out.c, self.c, data, first, p, ranges, &err)
+        check(status, &err)
+
+    def group(self, Spread edges, runs, uint64_t positions):
+        """Counts of the buckets; the edges go to `edges`."""
+        cdef nd_error err
+        cdef nd_status status
+        cdef nd_stage_buckets stats
+        cdef Views v = Views(runs)
+        memset(&stats, 0, sizeof(stats))
+        with nogil:
+            status = nd_stage_group(edges.c, &stats, self.c, v.strings, v.n, positions, &err)
+        check(status, &err)
+        return stats.buckets, stats.hot, stats.hot_documents, stats.largest
+
+    def merge(self, runs, int how):
+        cdef nd_error err
+        cdef nd_status status
+        cdef nd_str out
+        cdef Views v = Views(runs)
+        with nogil:
+            status = nd_stage_merge(&out, self.c, v.strings, v.n, how, &err)
+        check(status, &err)
+        return out.p[:out.n]
+
+    # --- method exact ---
+
+    def prints(self, Spread out, const uint32_t[::1] documents, texts):
+        """How many distinct shingles each has; the shingles go to `out`."""
+        cdef nd_error err
+        cdef nd_status status
+        cdef Views v = Views(texts)
+        err.message[0] = 0
+        sizes = numpy.empty(v.n, numpy.uint32)
+        cdef uint32_t[::1] o = sizes
+        if v.n:
+            with nogil:
+                status = nd_stage_prints(out.c, &o[0], self.c, &documents[0], v.strings, v.n, &err)
+            check(status, &err)
+        return sizes
+
+    def census(self, Spread out, texts):
+        cdef nd_error err
+        cdef nd_status status
+        cdef Views v = Views(texts)
+        err.message[0] = 0
+        with nogil:
+            status = nd_stage_census(out.c, self.c, v.strings, v.n, &err)
+        check(status, &err)
+
+    def common(self, const uint8_t[::1] counts):
+        """Shingles that too many documents have, 8 bytes each."""
+        cdef nd_error err
+        cdef nd_str out
+        check(nd_stage_common(&out, self.c, view_of(counts), &err), &err)
+        return out.p[:out.n] if out.n else b""
+
+    def leave_out(self, const uint64_t[::1] keys):
+        cdef nd_error err
+        cdef uint64_t none = 0
+        cdef size_t n = keys.shape[0]
+        err.message[0] = 0
+        check(nd_stage_leave_out(self.c, &keys[0] if n else &none, n, &err), &err)
+
+    def expand(self, Spread counts, runs, uint64_t documents):
+        cdef nd_error err
+        cdef nd_status status
+        cdef Views v = Views(runs)
+        err.message[0] = 0
+        with nogil:
+            status = nd_stage_expand(counts.c, self.c, v.strings, v.n, documents, &err)
+        check(status, &err)
+
+    def judge(self, const uint8_t[::1] counts, const uint32_t[::1] sizes):
+        """The pairs that count, with their similarities: a run."""
+        cdef nd_error err
+        cdef nd_status status
+        cdef nd_str out, data = view_of(counts)
+        cdef uint64_t n = sizes.shape[0]
+        err.message[0] = 0
+        with nogil:
+            status = nd_stage_judge(&out, self.c, data, &sizes[0], n, &err)
+        check(status, &err)
+        return out.p[:out.n]
+
+    # --- texts, ids ---
+
+    def texts(self, const uint8_t[::1] image, const uint8_t[::1] stored, int64_t texts_sum,
+              Plan plan, const uint32_t[::1] rows):
+        """(bytes, ends): the token texts of some rows."""
+        cdef nd_error err
+        cdef nd_status status
+        cdef nd_str out, data = view_of(image), kept = view_of(stored)
+        cdef size_t n = rows.shape[0]
+        cdef const nd_intake *p = plan.c if plan is not None else NULL
+        err.message[0] = 0
+        ends = numpy.empty(n, numpy.uint64)
+        cdef uint64_t[::1] e = ends
+        if n == 0:
+            return b"", ends
+        with nogil:
+            status = nd_stage_texts(&out, &e[0], self.c, data, kept, <uint64_t>texts_sum, p,
+                                    &rows[0], n, &err)
+        check(status, &err)
+        return out.p[:out.n] if out.n else b"", ends
+
+    def ids(self, const uint8_t[::1] image, paths, uint64_t lines, const uint32_t[::1] rows):
+        """(bytes, ends): the ids of some rows, escaped."""
+        cdef nd_error err
+        cdef nd_status status
+        cdef nd_str out, data = view_of(image)
+        cdef size_t n = rows.shape[0]
+        cdef Paths p = Paths(paths or [])
+        cdef const char **names = p.strings if paths is not None else NULL
+        ends = numpy.empty(n, numpy.uint64)
+        cdef uint64_t[::1] e = ends
+        if n == 0:
+            return b"", ends
+        with nogil:
+            status = nd_stage_ids(&out, &e[0], self.c, data, names, lines, &rows[0], n, &err)
+        check(status, &err)
+        return out.p[:out.n] if out.n else b"", ends
+
+    def rejects(self, const uint8_t[::1] image, paths, uint64_t lines):
+        cdef nd_error err
+        cdef nd_str out, data = view_of(image)
+        cdef Paths p = Paths(paths)
+        check(nd_stage_rejects(&out, self.c, data, p.strings, lines, &err), &err)
+        return out.p[:out.n] if out.n else b""
+
+    def ranks(self, const uint8_t[::1] image, size_t docs):
+        """(ranks, has tokens) of a block's documents."""
+        cdef nd_error err
+        cdef nd_str data = view_of(image)
+        ranks = numpy.empty(docs, numpy.uint64)
+        tokens = numpy.empty(docs, numpy.uint8)
+        cdef uint64_t[::1] r = ranks
+        cdef uint8_t[::1] t = tokens
+        if docs:
+            check(nd_stage_ranks(&r[0], &t[0], self.c, data, &err), &err)
+        return ranks, tokens
+
+    # --- verify ---
+
+    def verify(self, const uint64_t[::1] pairs, const uint32_t[::1] documents, texts,
+               bint everything=False):
+        """The values of pairs of documents; `documents` rise, `texts` are theirs."""
+        cdef nd_error err
+        cdef nd_status status
+        cdef size_t n = pairs.shape[0]
+        cdef Views v = Views(texts)
+        err.message[0] = 0
+        values = numpy.empty(n, numpy.uint64)
+        cdef uint64_t[::1] out = values
+        if n == 0:
+            return values
+        with nogil:
+            status = nd_stage_verify(&out[0], self.c, &pairs[0], n, &documents[0], v.strings, v.n,
+                                     everything, &err)
+        check(status, &err)
+        return values
+
+    # --- keep ---
+
+    def cut_bytes(self, const uint8_t[::1] image, const uint8_t[::1] dropped):
+        cdef nd_error err
+        cdef uint64_t out
+        cdef uint8_t nothing = 0
+        cdef const uint8_t *d = &dropped[0] if dropped.shape[0] else &nothing
+        check(nd_stage_cut_bytes(&out, self.c, view_of(image), d, &err), &err)
+        return out
+
+    def cut(self, const uint8_t[::1] image, const uint8_t[::1] dropped, source, uint64_t begin,
+            uint64_t end, target, uint64_t at):
+        cdef nd_error err
+        cdef nd_status status
+        cdef nd_str data = view_of(image)
+        cdef uint8_t nothing = 0
+        cdef const uint8_t *d = &dropped[0] if dropped.shape[0] else &nothing
+        cdef bytes a = os.fsencode(source), b = os.fsencode(target)
+        cdef const char *from_ = a
+        cdef const char *to = b
+        err.message[0] = 0
+        with nogil:
+            status = nd_stage_cut(self.c, data, d, from_, begin, end, to, at, &err)
+        check(status, &err)
+
+    def keep(self, Plan plan, images, const uint8_t[::1] dropped, directory, work):
+        cdef nd_error err
+        cdef nd_status status
+        cdef Views v = Views(images)
+        cdef uint8_t nothing = 0
+        cdef const uint8_t *d = &dropped[0] if dropped.shape[0] else &nothing
+        cdef bytes a = os.fsencode(directory), b = os.fsencode(work)
+        cdef const char *to = a
+        cdef const char *at = b
+        err.message[0] = 0
+        with nogil:
+            status = nd_stage_keep(self.c, plan.c, v.strings, v.n, d, to, at, &err)
+        check(status, &err)
+
+
+include "settle.pxi"

@@ -1,0 +1,112 @@
+"""Near-duplicates on an Apache Spark cluster, with the bytes of one machine.
+
+>>> from neardup.spark import dedup                            # doctest: +SKIP
+>>> result = dedup(df, id="id", text="text", threshold=0.8)    # doctest: +SKIP
+>>> df.join(result.where("kept"), "id").write.parquet("out")   # doctest: +SKIP
+
+docs/cluster.md tells how the job runs on YARN, Kubernetes, EMR, Dataproc and a
+standalone cluster, and what it costs.
+"""
+import atexit
+import shutil
+import tempfile
+
+from neardup.errors import UsageError
+
+__all__ = ["dedup", "pairs", "last_report"]
+
+_last = {}
+
+
+def last_report():
+    """What the last job of this process cost: a dict with time and bytes per stage,
+    the bytes of the band shuffle, what was quarantined."""
+    return dict(_last)
+
+
+def _columns(df, id, text, options):
+    columns = {"id": id, "text": text}
+    keep = str(options.get("keep", "first"))
+    if keep == "url":
+        columns["url"] = options.pop("url_field", "url")
+    elif keep in ("oldest", "newest"):
+        columns["time"] = options.pop("time_field", "time")
+    elif keep.startswith("field:"):
+        columns["field"] = keep[len("field:"):]
+    for name in columns.values():
+        if name not in df.columns:
+            raise UsageError(f"the DataFrame has no column {name!r}; it has "
+                             f"{', '.join(df.columns)}")
+    return columns
+
+
+def _place(spark, work):
+    from neardup.spark import store
+
+    if work is not None:
+        return store.folder(spark, str(work))
+    master = spark.sparkContext.master
+    if not master.startswith("local"):
+        raise UsageError(f"on {master} a job needs work=, a folder that the driver and all "
+                         "executors can reach, such as hdfs:///tmp/neardup")
+    path = tempfile.mkdtemp(prefix="neardup-spark-")
+    atexit.register(shutil.rmtree, path, ignore_errors=True)
+    return store.folder(spark, path)
+
+
+def _run(df, id, text, work, dedup, log, options):
+    from neardup.spark import job, source
+
+    options = {k: v for k, v in options.items() if v is not None}
+    columns = _columns(df, id, text, options)
+    for name in ("format", "id_field", "text_field", "url_field", "time_field", "progress",
+                 "resume"):
+        if name in options:
+            raise UsageError(f"{name} is an option for files; a DataFrame has columns")
+    spark = df.sparkSession
+    run = job.Run(spark, source.Frame(df, columns), options, _place(spark, work), dedup, log)
+    try:
+        return run.run()
+    except BaseException:
+        run.close()
+        raise
+
+
+def dedup(df, id="id", text="text", threshold=None, work=None, log=None, **options):
+    """Who stays: a DataFrame with id, cluster, kept and similarity, a row per document.
+
+    `cluster` is the id of the document that is kept in this one's place (its own when
+    it stays), `similarity` how much it resembles it.  Documents count in the order of
+    the DataFrame, by partition and row; `keep` chooses otherwise.  `work` is a folder
+    for the stages: started again with the same folder, a job that was killed goes on.
+    The other options are those of the command.
+    """
+    from neardup.spark import job, result
+
+    run = _run(df, id, text, work, True, log, {**options, "threshold": threshold})
+    try:
+        with job.settings(run.spark):
+            out = result.clusters(run, df.schema[id].dataType)
+        _last.clear()
+        _last.update(run.report())
+        return out
+    finally:
+        run.close()
+
+
+def pairs(df, id="id", text="text", threshold=None, work=None, log=None, collapse=False, **options):
+    """The near-duplicate pairs: a DataFrame with id_a, id_b and similarity.
+
+    With `collapse` an exact copy appears only once, with its first.
+    """
+    from neardup.spark import job, result
+
+    run = _run(df, id, text, work, False, log, {**options, "threshold": threshold})
+    try:
+        with job.settings(run.spark):
+            out = result.pairs(run, df.schema[id].dataType, collapse)
+        _last.clear()
+        _last.update(run.report())
+        return out
+    finally:
+        run.close()

@@ -1,0 +1,155 @@
+"""python -m neardup.spark INPUT... OUTPUT [options]: the job as a program.
+
+    spark-submit … -m is not taken by spark-submit: give it the file
+    neardup/spark/__main__.py, or `python -m neardup.spark` where Spark is found.
+"""
+import argparse
+import os
+import sys
+import time
+
+from neardup import _core
+from neardup.errors import Error, StateError, UsageError
+
+EXCEPT = {"threads", "memory", "tmp", "shard", "resume", "progress", "against", "top", "stats"}
+
+
+def parser():
+    p = argparse.ArgumentParser(
+        prog="python -m neardup.spark",
+        description="Finds near-duplicates on a Spark cluster and writes what `neardup dedup` "
+        "writes: kept/, clusters.tsv, pairs.tsv, rejected.tsv, summary.json, and spark.json with "
+        "what every stage cost.  A job that was killed goes on when it is started again.")
+    p.add_argument("input", nargs="+", help="files or folders: local (seen by every executor "
+                   "under the same path), hdfs://, s3a://; Parquet, JSONL, text, WARC, TREC")
+    p.add_argument("output", help="a folder that is empty, or holds this job unfinished")
+    p.add_argument("--io", choices=["auto", "direct", "spark"], default="auto",
+                   help="direct: executors read the files themselves; spark: through Spark's file "
+                   "systems (auto: direct for local files)")
+    p.add_argument("--master", help="Spark's master, where spark-submit does not say it")
+    p.add_argument("--conf", action="append", default=[], metavar="NAME=VALUE",
+                   help="a setting of Spark's")
+    p.add_argument("--keep-work", action="store_true", help="leave the stages' files")
+    p.add_argument("--quiet", action="store_true")
+    for row in _core.option_table():
+        if "dedup" not in row["commands"] or row["name"] in EXCEPT:
+            continue
+        name = "--" + row["name"].replace("_", "-")
+        help_ = row["help"].replace("%", "%%")
+        if row["type"] == "flag":
+            p.add_argument(name, action="store_const", const="yes", help=help_)
+        else:
+            p.add_argument(name, metavar=row["metavar"] or "VALUE", help=help_)
+    return p
+
+
+def session(given):
+    if (given.master or "local").startswith("local"):  # the workers are this Python
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.appName("neardup").config(
+        "spark.ui.showConsoleProgress", "false")
+    if given.master:
+        builder = builder.master(given.master)
+    for setting in given.conf:
+        name, _, value = setting.partition("=")
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
+
+
+def sources(spark, given, options, stage, avoid):
+    from neardup.spark import source, store
+
+    parquet = options.get("format") == "parquet" or all(
+        i.rstrip("/").endswith(".parquet") for i in given.input)
+    inputs = given.input
+    if parquet:
+        columns = {"id": options.get("id_field") or "id", "text": options.get("text_field") or "text"}
+        keep = str(options.get("keep", "first"))
+        if keep.startswith("field:"):
+            columns["field"] = keep[6:]
+        elif keep == "url":
+            columns["url"] = options.get("url_field") or "url"
+        elif keep in ("oldest", "newest"):
+            columns["time"] = options.get("time_field") or "time"
+        return source.Parquet(spark, inputs, columns)
+    local = source.describe_inputs(spark, inputs)
+    if given.io == "direct" and not local:
+        raise UsageError("--io direct reads local files only")
+    if local and given.io != "spark":
+        return source.Files(stage, [store.local_path(i) for i in inputs], avoid)
+    return source.Contents(spark, inputs)
+
+
+def run(given, spark, options, log):
+    from neardup import _stage
+    from neardup.spark import job, result, store
+
+    target = store.folder(spark, given.output)
+    hidden = ".neardup"
+    if not target.is_empty() and not target.exists(hidden):
+        if target.exists("summary.json") and target.exists("spark.json"):
+            raise StateError(f"{given.output} holds a finished result: choose another folder")
+        raise StateError(f"{given.output} is not empty and holds no unfinished job: choose another "
+                         "folder")
+    plain = {k: v for k, v in options.items() if v != "parquet"}
+    stage = _stage.Stage(plain, True, b"\1" * _stage.SECRET_BYTES)
+    avoid = target.path if hasattr(target, "path") else None
+    place = target.child(hidden)
+    r = job.Run(spark, sources(spark, given, options, stage, avoid), plain, place, True, log)
+    try:
+        if hasattr(r.source, "send"):
+            r.source.send(r)
+        r.run()
+        with job.settings(spark):
+            out = result.write(r, place)
+        if given.keep_work:
+            for name in out.names():
+                target.rename(f"{hidden}/out/{name}", name)
+        else:
+            result.commit(target, out, hidden)
+        return r
+    finally:
+        r.close()
+
+
+def main(arguments=None):
+    given = parser().parse_args(arguments)
+    skip = {"input", "output", "io", "master", "conf", "keep_work", "quiet"}
+    options = {k: v for k, v in vars(given).items() if k not in skip and v is not None}
+
+    def log(message):
+        if not given.quiet:
+            print(message, file=sys.stderr, flush=True)
+
+    began = time.monotonic()
+    try:
+        spark = session(given)
+        ready = time.monotonic()
+        r = run(given, spark, options, log)
+        done = time.monotonic()
+        report = r.report()
+        counts = r.settle.counts()
+        log(f"kept      {counts['kept']:,}")
+        log(f"dropped   {counts['dropped']:,} from {counts['clusters']:,} clusters")
+        log(f"pairs     {counts['pairs']:,}")
+        for s in report["stages"]:
+            log(f"  {s['stage']:9} {s['seconds']:8.2f} s  shuffled "
+                f"{s.get('shuffled_bytes', 0):,} bytes, wrote {s.get('written_bytes', 0):,}")
+        log(f"shuffle   {report['band_shuffle_bytes_per_document']} bytes a document by band")
+        if r.quarantined:
+            log(f"left out  {len(r.quarantined)} documents that killed their worker: "
+                + ", ".join(r.quarantined[:10]))
+        log(f"time      {done - ready:.2f} s, after {ready - began:.2f} s to start Spark")
+        return 3 if sum(b["rejects"] for b in r.blocks) or r.source.problems else 0
+    except UsageError as e:
+        print(f"neardup.spark: {e}", file=sys.stderr)
+        return 2
+    except Error as e:
+        print(f"neardup.spark: {e}", file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,55 @@
+"""Connected components by the executors: large-star and small-star
+(Kiveris et al., Connected Components in MapReduce and Beyond, 2014), to a strict
+fixpoint.  Used when the edges are too many for one union-find; its result is the
+same: the smallest member of every component.
+"""
+import numpy
+
+from neardup.errors import DataError
+
+
+def _large_star(df):
+    """Every larger neighbour of u is linked to the smallest one of u's circle."""
+    import pyspark.sql.functions as F
+
+    both = df.select("a", "b").unionByName(df.selectExpr("b as a", "a as b"))
+    least = both.groupBy("a").agg(F.min("b").alias("m")).selectExpr("a", "least(a, m) as m")
+    return (both.join(least, "a").where("b > a").selectExpr("b as a", "m as b")
+            .where("a != b").distinct())
+
+
+def _small_star(df):
+    """Every smaller neighbour of u, and u, are linked to the smallest of them."""
+    import pyspark.sql.functions as F
+
+    down = df.selectExpr("greatest(a, b) as a", "least(a, b) as b")
+    least = down.groupBy("a").agg(F.min("b").alias("m"))
+    joined = down.join(least, "a")
+    return (joined.where("b != m").selectExpr("b as a", "m as b")
+            .unionByName(least.selectExpr("a", "m as b")).distinct())
+
+
+def find(spark, edges, most_rounds=100):
+    """A DataFrame (a, b) of edges → (a, b): the smallest member b of a's component,
+    for every a that is not it."""
+    df = edges.selectExpr("cast(greatest(a, b) as bigint) as a", "cast(least(a, b) as bigint) as b"
+                          ).where("a != b").distinct().localCheckpoint()
+    for _ in range(most_rounds):
+        new = _small_star(_large_star(df)).localCheckpoint()
+        changed = new.exceptAll(df).limit(1).count() + df.exceptAll(new).limit(1).count()
+        df = new
+        if not changed:
+            return df
+    raise DataError(f"components did not settle in {most_rounds} rounds")
+
+
+def of_pairs(spark, pairs, documents):
+    """The root of every document, as _stage.components gives it."""
+    import pyarrow as pa
+
+    table = pa.table({"a": (pairs >> numpy.uint64(32)).astype(numpy.int64),
+                      "b": (pairs & numpy.uint64(0xFFFFFFFF)).astype(numpy.int64)})
+    found = find(spark, spark.createDataFrame(table)).toArrow()
+    root = numpy.arange(documents, dtype=numpy.uint32)
+    root[found.column("a").to_numpy()] = found.column("b").to_numpy()
+    return root

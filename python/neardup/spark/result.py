@@ -1,0 +1,110 @@
+"""Results as DataFrames, and as the files that the command writes."""
+import os
+import shutil
+import tempfile
+
+import numpy
+import pyarrow as pa
+
+from neardup.errors import StateError
+from neardup.spark import work
+
+LISTS = ("pairs.tsv", "clusters.tsv", "rejected.tsv")
+
+
+def _ratio(values):
+    """numerator << 32 | denominator → a number."""
+    low = (values & numpy.uint64(0xFFFFFFFF)).astype(numpy.float64)
+    return (values >> numpy.uint64(32)).astype(numpy.float64) / numpy.where(low == 0, 1, low)
+
+
+def clusters(run, id_type):
+    """A row per document: id, cluster, kept, similarity."""
+    gone = numpy.flatnonzero(run.dropped).astype(numpy.uint32)
+    centres = run.centre[gone]
+    names = _raw_names(run, numpy.unique(centres))
+    places = run.send(work.Wanted(gone, _ratio(run.value[gone])))
+    cluster = run.send(numpy.array([names[c] for c in centres.tolist()], dtype=object))
+    fields, function = work.result_rows(run.job, run.numbers, places, cluster)
+    run.points.save("result", lambda: run.map(run.signed(), function, fields))
+    out = run.points.read("result")
+    return out.select(out.id.cast(id_type), out.cluster.cast(id_type), "kept", "similarity")
+
+
+def _raw_names(run, documents):
+    """document → its id as the DataFrame has it."""
+    wanted = run.send(work.Wanted(documents))
+    table = run.meter.run("ids", lambda: run.map(
+        run.signed(), work.names(run.job, run.numbers, wanted, no_paths), work.NAMES).toArrow())
+    out = {}
+    for row in work.rows_of(table.to_batches()):
+        data, start = memoryview(row["ids"]), 0
+        for d, end in zip(numpy.frombuffer(row["documents"], numpy.uint32).tolist(),
+                          numpy.frombuffer(row["ends"], numpy.uint64).tolist()):
+            out[d] = bytes(data[start:end]).decode("utf-8", "replace")
+            start = end
+    return out
+
+
+def no_paths(unit):
+    return None
+
+
+def pairs(run, id_type, collapse):
+    """A row per pair: id_a, id_b, similarity, in input order."""
+    wanted = numpy.flatnonzero(run.settle.wanted(collapse)).astype(numpy.uint32)
+    names = _raw_names(run, wanted)
+    numbers = [str(d).encode() for d in wanted.tolist()]
+    path = os.path.join(run.tmp, "pairs.tsv")
+    run.settle.write_pairs(path, wanted, numbers, collapse)
+    rows = []
+    with open(path) as f:
+        for line in f:
+            a, b, similarity = line.rstrip("\n").split("\t")
+            rows.append((names[int(a)], names[int(b)], float(similarity)))
+    os.remove(path)
+    columns = list(zip(*rows)) or [(), (), ()]
+    table = pa.table({"id_a": pa.array(columns[0], pa.string()),
+                      "id_b": pa.array(columns[1], pa.string()),
+                      "similarity": pa.array(columns[2], pa.float64())})
+    out = run.spark.createDataFrame(table)
+    return out.select(out.id_a.cast(id_type), out.id_b.cast(id_type), "similarity")
+
+
+def write(run, target):
+    """What the command writes, below a folder: lists, kept documents, summary; and
+    spark.json, what every stage cost."""
+    from neardup.spark import job
+
+    wanted = numpy.flatnonzero(run.settle.wanted(True)).astype(numpy.uint32)
+    names = run.names(wanted)
+    local = tempfile.mkdtemp(prefix="neardup-")
+    out = target.child("out")
+    try:
+        out.make()
+        run.settle.write_pairs(os.path.join(local, "pairs.tsv"), wanted, names, True)
+        if run.dedup:
+            run.settle.write_clusters(os.path.join(local, "clusters.tsv"), wanted, names)
+        with open(os.path.join(local, "rejected.tsv"), "wb") as f:
+            f.write(run.rejected())
+            for path, reason in run.source.problems:
+                f.write(f"{path}\t{reason}\n".encode())
+        if run.dedup:
+            run.source.write_kept(run, out)
+        run.settle.write_summary(os.path.join(local, "summary.json"), run.summary())
+        with open(os.path.join(local, "spark.json"), "w") as f:
+            f.write(job.as_json(run.report()))
+        for name in sorted(os.listdir(local)):
+            out.put(os.path.join(local, name), name)
+    finally:
+        shutil.rmtree(local, ignore_errors=True)
+    return out
+
+
+def commit(target, out, hidden):
+    """Moves the results into place, the summary last, and removes the rest."""
+    for name in [*sorted(n for n in out.names() if n != "summary.json"), "summary.json"]:
+        if name not in out.names():
+            raise StateError(f"{out.uri}/{name} is missing")
+        target.rename(f"{hidden}/out/{name}", name)
+    target.remove(hidden)

@@ -1,0 +1,216 @@
+"""neardup.spark on local[2]: the bytes of one machine, whatever the cut."""
+import json
+import random
+import shutil
+
+import numpy
+import pytest
+from conftest import KILLER, ROOT, counts, dedup, texts, tree, write_jsonl
+
+import neardup
+from neardup import _stage
+from neardup.spark import __main__ as program
+from neardup.spark import components, job, last_report, store
+from neardup.spark import dedup as spark_dedup
+from neardup.spark import pairs as spark_pairs
+
+
+def run(*arguments):
+    return program.main([*map(str, arguments), "--quiet"])
+
+
+@pytest.mark.parametrize("io", ["direct", "spark"])
+def test_examples_are_written_byte_for_byte(spark, tmp_path, io, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    one = dedup(["examples/corpus"], tmp_path / "one")
+    assert run("examples/corpus", tmp_path / "two", "--io", io) == 0
+    assert tree(tmp_path / "two") == tree(one)
+    a, b = counts(one), counts(tmp_path / "two")
+    assert a["counts"] == b["counts"]
+    assert a["method"] == b["method"]
+    assert not (tmp_path / "two/.neardup").exists()
+
+
+@pytest.mark.parametrize("options", [
+    ["--bucket-cap", "40", "--threshold", "0.6"],
+    ["--keep", "longest", "--bucket-cap", "30"],
+    ["--cluster", "components", "--keep", "field:score", "--threshold", "0.7"],
+], ids=lambda o: " ".join(o))
+def test_hot_buckets_orders_and_components(spark, tmp_path, options, monkeypatch):
+    monkeypatch.setattr("neardup.spark.source.UNIT_BYTES", 4 << 20)  # several units
+    write_jsonl(tmp_path / "c.jsonl", 3, 12000)  # above 4 MiB: ranges, read again
+    one = dedup([tmp_path / "c.jsonl"], tmp_path / "one", *options)
+    assert run(tmp_path / "c.jsonl", tmp_path / "two", *options) == 0
+    assert tree(tmp_path / "two") == tree(one)
+    a, b = counts(one), counts(tmp_path / "two")
+    assert a["counts"] == b["counts"]
+    if "--bucket-cap" in options:
+        assert a["method"]["hot_buckets"] == b["method"]["hot_buckets"] > 0
+        assert a["method"]["spared_star_edges"] == b["method"]["spared_star_edges"]
+
+
+def test_a_frame_in_any_number_of_partitions(spark, tmp_path):
+    rows = write_jsonl(tmp_path / "c.jsonl", 5, 900)
+    one = dedup([tmp_path / "c.jsonl"], tmp_path / "one")
+    want = {}
+    for line in (one / "clusters.tsv").read_text().splitlines():
+        name, cluster, kept, similarity = line.split("\t")
+        want[name] = (cluster, kept == "kept", float(similarity))
+    for parts in (1, 7):
+        df = spark.createDataFrame(spark.sparkContext.parallelize(
+            [(r["id"], r["text"]) for r in rows], parts), "id string, text string")
+        got = {r.id: (r.cluster, r.kept, round(r.similarity, 6))
+               for r in spark_dedup(df).collect()}
+        assert len(got) == len(rows)
+        alone = {r["id"]: (r["id"], True, 1.0) for r in rows}
+        assert got == {**alone, **want}
+        report = last_report()
+        assert 0 < report["band_shuffle_bytes_per_document"] <= 200
+    lines = [f"{r.id_a}\t{r.id_b}\t{r.similarity:.6f}" for r in
+             spark_pairs(df, collapse=True).collect()]
+    assert lines == (one / "pairs.tsv").read_text().splitlines()
+
+
+def test_numbers_as_ids_and_nothing_at_all(spark):
+    df = spark.createDataFrame([(7, "a b c d e f"), (8, "a b c d e f"), (9, None), (10, "")],
+                               "id long, text string")
+    got = {r.id: (r.cluster, r.kept) for r in spark_dedup(df).collect()}
+    assert got == {7: (7, True), 8: (7, False), 9: (9, True), 10: (10, True)}
+    assert spark_dedup(df.where("id > 100")).count() == 0
+    with pytest.raises(neardup.Error, match="no column 'body'"):
+        spark_dedup(df, text="body")
+    with pytest.raises(neardup.Error, match="treshold"):
+        spark_dedup(df, treshold=0.5)
+
+
+def test_parquet_keeps_all_columns(spark, tmp_path):
+    rows = write_jsonl(tmp_path / "c.jsonl", 6, 600)
+    one = dedup([tmp_path / "c.jsonl"], tmp_path / "one")
+    spark.createDataFrame([(r["id"], r["text"], r["score"]) for r in rows],
+                          "id string, text string, score int").coalesce(1).write.parquet(
+        str(tmp_path / "in.parquet"))
+    assert run(tmp_path / "in.parquet", tmp_path / "two") == 0
+    for name in ("pairs.tsv", "clusters.tsv"):
+        assert (tmp_path / "two" / name).read_bytes() == (one / name).read_bytes()
+    kept = spark.read.parquet(str(tmp_path / "two/kept"))
+    want = [json.loads(line) for line in (one / "kept/c.jsonl").read_text().splitlines()]
+    assert sorted(map(tuple, kept.collect())) == sorted((r["id"], r["text"], r["score"])
+                                                        for r in want)
+
+
+@pytest.mark.parametrize("options", [[], ["--sample", "mod:3"], ["--sample", "sct:20"]],
+                         ids=lambda o: " ".join(o) or "all")
+def test_exact_is_two_stages_of_map_and_reduce(spark, tmp_path, options):
+    write_jsonl(tmp_path / "c.jsonl", 8, 500)
+    options = ["--method", "exact", "--threshold", "0.6", *options]
+    one = dedup([tmp_path / "c.jsonl"], tmp_path / "one", *options)
+    assert run(tmp_path / "c.jsonl", tmp_path / "two", *options) == 0
+    assert tree(tmp_path / "two") == tree(one)
+    assert counts(one)["counts"]["pairs"] > 50
+
+
+def test_components_by_stars_are_those_of_union_find(spark):
+    rng = random.Random(11)
+    n = 400
+    pairs = {tuple(sorted(rng.sample(range(n), 2))) for _ in range(260)}
+    pairs |= {(i, i + 1) for i in range(200, 260)}  # a long chain
+    packed = numpy.array(sorted(a << 32 | b for a, b in pairs), numpy.uint64)
+    assert (components.of_pairs(spark, packed, n) == _stage.components(n, packed)).all()
+
+
+def test_components_by_stars_in_a_whole_job(spark, tmp_path, monkeypatch):
+    monkeypatch.setattr(job, "EDGES_ON_DRIVER", 10)
+    write_jsonl(tmp_path / "c.jsonl", 14, 400)
+    options = ["--cluster", "components", "--keep", "longest", "--threshold", "0.6"]
+    one = dedup([tmp_path / "c.jsonl"], tmp_path / "one", *options)
+    assert run(tmp_path / "c.jsonl", tmp_path / "two", *options) == 0
+    assert tree(tmp_path / "two") == tree(one)
+
+
+class Killed(Exception):
+    pass
+
+
+def test_a_killed_job_goes_on_and_damage_is_an_error(spark, tmp_path, monkeypatch):
+    write_jsonl(tmp_path / "c.jsonl", 9, 700)
+    one = dedup([tmp_path / "c.jsonl"], tmp_path / "one")
+    arguments = (tmp_path / "c.jsonl", tmp_path / "two")
+
+    def die(*_):
+        raise Killed
+
+    with monkeypatch.context() as m:
+        m.setattr(job.Run, "verify", die)
+        with pytest.raises(Killed):
+            run(*arguments)
+    work = tmp_path / "two/.neardup"
+    assert not (tmp_path / "two/pairs.tsv").exists()
+    shutil.copytree(work, tmp_path / "copy")
+
+    def again():
+        shutil.rmtree(work)
+        shutil.copytree(tmp_path / "copy", work)
+
+    def part(stage):
+        return next(p for p in sorted((work / stage).iterdir()) if p.name.startswith("part-"))
+
+    assert run(*arguments, "--threshold", "0.7") == 1  # another job
+    part("edges").unlink()
+    assert run(*arguments) == 1
+    again()
+    damaged = part("sign")
+    data = bytearray(damaged.read_bytes())
+    data[len(data) // 2] ^= 0x10
+    damaged.write_bytes(data)
+    (work / "sign" / f".{damaged.name}.crc").unlink(missing_ok=True)
+    with pytest.raises(Exception, match="(?i)damaged|crc|checksum|corrupt"):
+        if run(*arguments) == 1:
+            raise RuntimeError("damaged")
+    again()
+    assert run(*arguments) == 0
+    assert tree(tmp_path / "two") == tree(one)
+    report = json.loads((tmp_path / "two/spark.json").read_text())
+    assert report["resumed_stages"] == ["sign", "copies", "edges"]
+    assert run(*arguments) == 1  # a finished result is not written over
+
+
+def test_versions_are_compared(spark, tmp_path, monkeypatch):
+    monkeypatch.setattr(neardup, "__version__", "9.9.9")
+    with pytest.raises(neardup.Error, match="the driver has neardup 9.9.9, executors have"):
+        job.check_executors(spark)
+
+
+def test_a_document_that_kills_its_worker_is_left_out(spark):
+    some = texts(12, 60)
+    rows = [(f"d{i}", t) for i, t in enumerate(some)]
+    rows[33] = ("bad", KILLER)
+    df = spark.createDataFrame(spark.sparkContext.parallelize(rows, 3), "id string, text string")
+    got = {r.id: r.kept for r in spark_dedup(df).collect()}
+    assert len(got) == 60
+    assert got["bad"]
+    assert last_report()["quarantined"] == ["bad"]
+
+
+def test_a_folder_for_work_is_needed_on_a_cluster(spark, monkeypatch):
+    df = spark.createDataFrame([("a", "b")], "id string, text string")
+    monkeypatch.setattr(type(spark.sparkContext), "master", "spark://somewhere:7077")
+    with pytest.raises(neardup.Error, match="work="):
+        spark_dedup(df)
+
+
+def test_hadoop_folders(spark, tmp_path):
+    """The way to hdfs:// and s3a://, over file://."""
+    f = store.HadoopFolder(spark, f"file://{tmp_path}/place")
+    f.make()
+    f.write("a.json", "{}")
+    f.write("a.json", '{"x": 1}')
+    assert f.read("a.json") == '{"x": 1}'
+    (tmp_path / "x").write_bytes(b"0123456789")
+    f.put(str(tmp_path / "x"), "x")
+    assert f.sizes("")["x"] == 10
+    f.gather("sub/y", [(f.child_uri("x"), 2, 3), (f.child_uri("x"), 0, 1)])
+    assert (tmp_path / "place/sub/y").read_bytes() == b"2340"
+    f.rename("x", "z")
+    assert "z" in f.names() and "x" not in f.names()
+    f.remove("sub")
+    assert not f.exists("sub/y")
