@@ -1,0 +1,360 @@
+/* The stages of a job (neardup/stage.h), run one after another over blocks taken
+ * in any order and any number of places, against nd_dedup: the same lists, byte
+ * for byte.  Damaged blocks and runs are refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/io.h"
+#include "naive_corpus.h"
+#include "neardup/stage.h"
+#include "pipeline/workdir.h"
+
+enum { MOST_BLOCKS = 64, MOST_PLACES = 200, MOST_RUNS = 64 };
+
+static char dir[] = "/tmp/nd_test_stage_XXXXXX";
+static const char *inputs[2] = {corpus_path, second_path};
+static char secret[ND_STAGE_SECRET];
+
+typedef struct held { /* a block, kept */
+  nd_stage_block head;
+  nd_buf image, texts;
+  uint32_t first;
+} held;
+
+typedef struct heap { /* the runs of a place */
+  nd_buf run[MOST_RUNS];
+  size_t n;
+} heap;
+
+static held blocks[MOST_BLOCKS];
+static size_t block_n;
+static heap places[MOST_PLACES];
+
+static void keep(nd_buf *to, nd_str from) {
+  to->n = 0;
+  ok(nd_buf_append(to, from.p, from.n, &err));
+}
+
+static void collect(nd_spread *s, uint32_t n) {
+  for (uint32_t p = 0; p < n; p++) {
+    nd_str run;
+    ok(nd_spread_take(&run, s, p, &err));
+    if (!run.n) continue;
+    assert_true(places[p].n < MOST_RUNS);
+    keep(&places[p].run[places[p].n++], run);
+  }
+}
+
+static size_t views(nd_str *out, const heap *h) {
+  for (size_t i = 0; i < h->n; i++) out[i] = nd_buf_str(&h->run[i]);
+  return h->n;
+}
+
+static void clear_places(void) {
+  for (size_t p = 0; p < MOST_PLACES; p++) {
+    for (size_t i = 0; i < MOST_RUNS; i++) nd_buf_clear(&places[p].run[i]);
+    places[p].n = 0;
+  }
+}
+
+static uint32_t read_blocks(nd_stage *s, const nd_intake *plan) {
+  uint32_t documents = 0;
+  block_n = 0;
+  for (uint32_t t = 0; t < nd_intake_task_count(plan); t++) {
+    nd_reader *r;
+    ok(nd_reader_open(&r, s, plan, t, t + 1, (int)nd_rng_below(&rng, 2), &err));
+    for (int more = 1;;) {
+      held *b = &blocks[block_n];
+      ok(nd_reader_next(&more, &b->head, r, &err));
+      if (!more) break;
+      keep(&b->image, b->head.image);
+      keep(&b->texts, b->head.texts);
+      b->first = documents;
+      documents += b->head.docs;
+      assert_true(++block_n < MOST_BLOCKS);
+    }
+    nd_reader_close(r);
+  }
+  return documents;
+}
+
+/* The text of a document, wherever it lies. */
+static void text_of_document(nd_buf *out, nd_stage *s, const nd_intake *plan, uint32_t d) {
+  size_t i = 0;
+  while (d >= blocks[i].first + blocks[i].head.docs) i++;
+  uint32_t row = d - blocks[i].first;
+  uint64_t end;
+  nd_str text;
+  ok(nd_stage_texts(&text, &end, s, nd_buf_str(&blocks[i].image), nd_buf_str(&blocks[i].texts),
+                    blocks[i].head.texts_sum, plan, &row, 1, &err));
+  keep(out, text);
+}
+
+static void verify(uint64_t *values, nd_stage *s, const nd_intake *plan, const uint64_t *pairs,
+                   size_t n, int all) {
+  for (size_t i = 0; i < n; i++) {
+    uint32_t a = (uint32_t)(pairs[i] >> 32), b = (uint32_t)pairs[i];
+    uint32_t documents[2] = {a < b ? a : b, a < b ? b : a};
+    nd_buf text[2] = {{0}, {0}};
+    for (int k = 0; k < 2; k++) text_of_document(&text[k], s, plan, documents[k]);
+    nd_str shelf[2] = {nd_buf_str(&text[0]), nd_buf_str(&text[1])};
+    ok(nd_stage_verify(&values[i], s, &pairs[i], 1, documents, shelf, 2, all, &err));
+    nd_buf_clear(&text[0]);
+    nd_buf_clear(&text[1]);
+  }
+}
+
+static void find_copies(uint32_t *same, uint64_t *rank, nd_stage *s, uint32_t n, uint32_t shares) {
+  nd_spread *digests, *ids;
+  ok(nd_spread_new(&digests, shares, 8, &err));
+  ok(nd_spread_new(&ids, shares, 4, &err));
+  for (size_t k = block_n; k-- > 0;) { /* in another order than they came */
+    nd_str image = nd_buf_str(&blocks[k].image);
+    ok(nd_stage_digests(digests, ids, s, image, blocks[k].first, &err));
+    if (k % 2) collect(digests, shares);
+    uint8_t *tokens = calloc(blocks[k].head.docs + 1, 1);
+    ok(nd_stage_ranks(rank + blocks[k].first, tokens, s, image, &err));
+    for (uint32_t i = 0; i < blocks[k].head.docs; i++)
+      same[blocks[k].first + i] = tokens[i] ? blocks[k].first + i : UINT32_MAX;
+    free(tokens);
+  }
+  collect(digests, shares);
+  nd_spread_free(digests);
+  nd_spread_free(ids);
+  for (uint32_t p = 0; p < shares; p++) {
+    nd_str runs[MOST_RUNS], pairs;
+    size_t runs_n = views(runs, &places[p]);
+    ok(nd_stage_copies(&pairs, s, runs, runs_n, &err));
+    for (size_t i = 0; i < pairs.n / 8; i++) {
+      uint32_t pair[2];
+      memcpy(pair, pairs.p + 8 * i, 8);
+      assert_true(pair[1] < pair[0] && pair[0] < n);
+      same[pair[0]] = pair[1];
+    }
+  }
+  clear_places();
+}
+
+/* Candidates, rising: one merged run. */
+static void find_edges(nd_buf *out, nd_stage *s, const uint32_t *position, uint32_t n,
+                       uint32_t ranges) {
+  nd_stage_facts facts;
+  nd_stage_about(&facts, s);
+  nd_spread *keys, *edges;
+  nd_stage_buckets stats = {0};
+  assert_true(facts.bands * ranges <= MOST_PLACES);
+  ok(nd_spread_new(&keys, facts.bands * ranges, 4, &err));
+  ok(nd_spread_new(&edges, 1, 1, &err));
+  for (size_t k = block_n; k-- > 0;) {
+    ok(nd_stage_bands(keys, s, nd_buf_str(&blocks[k].image), blocks[k].first,
+                      position + blocks[k].first, ranges, &err));
+    collect(keys, facts.bands * ranges);
+  }
+  for (uint32_t p = 0; p < facts.bands * ranges; p++) {
+    nd_str runs[MOST_RUNS];
+    size_t runs_n = views(runs, &places[p]);
+    ok(nd_stage_group(edges, &stats, s, runs, runs_n, n, &err));
+  }
+  clear_places();
+  nd_str run, merged;
+  ok(nd_spread_take(&run, edges, 0, &err));
+  if (run.n) {
+    ok(nd_stage_merge(&merged, s, &run, 1, ND_MERGE_LEAST, &err));
+    keep(out, merged);
+  }
+  nd_spread_free(keys);
+  nd_spread_free(edges);
+}
+
+static void write_lists(nd_settle *t, nd_stage *s, const nd_intake *plan, uint32_t n) {
+  const char *paths[4];
+  for (size_t i = 0; i < nd_intake_file_count(plan); i++) paths[i] = nd_intake_file(plan, i).path;
+  uint32_t *documents = calloc(n + 1, sizeof *documents);
+  nd_str *ids = calloc(n + 1, sizeof *ids);
+  nd_buf *kept = calloc(n + 1, sizeof *kept);
+  for (size_t k = 0; k < block_n; k++) {
+    for (uint32_t row = 0; row < blocks[k].head.docs; row++) {
+      uint32_t d = blocks[k].first + row;
+      uint64_t end;
+      nd_str id;
+      ok(nd_stage_ids(&id, &end, s, nd_buf_str(&blocks[k].image), paths, 0, &row, 1, &err));
+      keep(&kept[d], id);
+      documents[d] = d;
+      ids[d] = nd_buf_str(&kept[d]);
+    }
+  }
+  char path[100];
+  snprintf(path, sizeof path, "%s/pairs", dir);
+  ok(nd_settle_write_pairs(t, path, documents, ids, n, 1, &err));
+  snprintf(path, sizeof path, "%s/clusters", dir);
+  ok(nd_settle_write_clusters(t, path, documents, ids, n, &err));
+  for (uint32_t d = 0; d < n; d++) nd_buf_clear(&kept[d]);
+  free(kept);
+  free(ids);
+  free(documents);
+}
+
+static void same_file(const char *a, const char *b) {
+  FILE *x = fopen(a, "rb"), *y = fopen(b, "rb");
+  assert_non_null(x);
+  assert_non_null(y);
+  for (int p = 0; p != EOF;) {
+    p = getc(x);
+    assert_int_equal(p, getc(y));
+  }
+  fclose(x);
+  fclose(y);
+}
+
+static void walk_and_compare(const nd_options *o) {
+  char path[120], lists[120];
+  nd_summary summary;
+  snprintf(path, sizeof path, "%s/out", dir);
+  ok(nd_remove_tree(path, &err));
+  ok(nd_dedup(&summary, inputs, 2, path, o, NULL, &err));
+  nd_stage *s;
+  nd_intake *plan;
+  ok(nd_stage_new(&s, o, 1, secret, &err));
+  ok(nd_intake_new(&plan, s, inputs, 2, NULL, &err));
+  uint32_t n = read_blocks(s, plan), ranges = 1 + (uint32_t)nd_rng_below(&rng, 5);
+  uint32_t *same = calloc(n + 1, sizeof *same), *position = calloc(n + 1, sizeof *position);
+  uint64_t *rank = calloc(n + 1, sizeof *rank);
+  nd_stage_facts facts;
+  nd_stage_about(&facts, s);
+  find_copies(same, rank, s, n, ranges);
+  nd_settle *t;
+  ok(nd_settle_new(&t, s, same, facts.ranked ? rank : NULL, n, dir, &err));
+  nd_settle_positions(position, t);
+  nd_buf run = {0};
+  find_edges(&run, s, position, n, ranges);
+  uint64_t count = 0;
+  if (run.n) ok(nd_run_count(&count, nd_buf_str(&run), &err));
+  uint64_t *pairs = calloc(count + 1, 8), *kinds = calloc(count + 1, 8);
+  uint64_t *values = calloc(count + 1, 8), *asked = calloc(count + 1, 8);
+  if (run.n) ok(nd_run_items(pairs, kinds, nd_buf_str(&run), &err));
+  memcpy(asked, pairs, count * 8);
+  nd_settle_documents(asked, count, t);
+  verify(values, s, plan, asked, count, 0);
+  ok(nd_settle_confirm(t, pairs, kinds, values, count, &err));
+  const uint64_t *missing;
+  size_t missing_n;
+  ok(nd_settle_cluster(&missing, &missing_n, t, NULL, &err));
+  uint64_t *filled = calloc(missing_n + 1, 8);
+  verify(filled, s, plan, missing, missing_n, 1);
+  ok(nd_settle_finish(t, filled, missing_n, &err));
+  write_lists(t, s, plan, n);
+  nd_summary counts = {0};
+  nd_settle_counts(&counts, t);
+  assert_int_equal(counts.candidates, summary.candidates);
+  assert_int_equal(counts.spared, summary.spared);
+  assert_int_equal(counts.dropped, summary.dropped);
+  snprintf(path, sizeof path, "%s/out/pairs.tsv", dir);
+  snprintf(lists, sizeof lists, "%s/pairs", dir);
+  same_file(path, lists);
+  snprintf(path, sizeof path, "%s/out/clusters.tsv", dir);
+  snprintf(lists, sizeof lists, "%s/clusters", dir);
+  same_file(path, lists);
+  nd_settle_free(t);
+  nd_intake_free(plan);
+  nd_stage_free(s);
+  nd_buf_clear(&run);
+  void *all[] = {same, position, rank, pairs, kinds, values, asked, filled};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
+}
+
+static void test_same_lists(void **state) {
+  (void)state;
+  static const char *const sets[][4] = {
+      {"threshold", "0.5", "keep", "first"},   {"bucket-cap", "2", "threshold", "0.4"},
+      {"keep", "longest", "threshold", "0.5"}, {"cluster", "components", "threshold", "0.4"},
+      {"keep", "centre", "bucket-cap", "3"},
+  };
+  for (size_t k = 0; k < sizeof sets / sizeof *sets; k++) {
+    make_corpus(60 + (size_t)nd_rng_below(&rng, 80));
+    nd_options o;
+    nd_options_init(&o);
+    for (int i = 0; i < 4; i += 2) ok(nd_options_set(&o, sets[k][i], sets[k][i + 1], &err));
+    walk_and_compare(&o);
+  }
+}
+
+static void test_damage(void **state) {
+  (void)state;
+  nd_options o;
+  nd_options_init(&o);
+  nd_stage *s;
+  ok(nd_stage_new(&s, &o, 1, secret, &err));
+  nd_str text[2] = {{"some words of a text", 20}, {"and some other words", 20}};
+  nd_stage_rows rows = {.n = 2, .text = text};
+  nd_stage_block b;
+  ok(nd_stage_sign(&b, s, 0, 0, &rows, &err));
+  nd_buf image = {0};
+  keep(&image, b.image);
+  nd_spread *digests, *ids;
+  ok(nd_spread_new(&digests, 1, 8, &err));
+  ok(nd_spread_new(&ids, 1, 4, &err));
+  ok(nd_stage_digests(digests, ids, s, nd_buf_str(&image), 0, &err));
+  nd_str run, pairs;
+  ok(nd_spread_take(&run, digests, 0, &err));
+  nd_buf copy = {0};
+  keep(&copy, run);
+  for (size_t i = 0; i < image.n; i += 1 + image.n / 97) {
+    image.p[i] ^= 0x40;
+    nd_status status = nd_stage_digests(digests, ids, s, nd_buf_str(&image), 0, &err);
+    image.p[i] ^= 0x40;
+    assert_int_equal(status, ND_ERR_DATA);
+  }
+  for (size_t n = 0; n < copy.n; n++) {
+    nd_str cut = {copy.p, n};
+    assert_int_equal(nd_stage_copies(&pairs, s, &cut, 1, &err), ND_ERR_DATA);
+  }
+  for (size_t i = 0; i < copy.n; i++) {
+    nd_str bad = nd_buf_str(&copy);
+    copy.p[i] ^= 0x04;
+    assert_int_equal(nd_stage_copies(&pairs, s, &bad, 1, &err), ND_ERR_DATA);
+    copy.p[i] ^= 0x04;
+  }
+  nd_buf_clear(&copy);
+  nd_buf_clear(&image);
+  nd_spread_free(digests);
+  nd_spread_free(ids);
+  nd_stage_free(s);
+}
+
+static int set_up(void **state) {
+  (void)state;
+  const char *seed = getenv("NEARDUP_SEED");
+  rng.state = seed ? strtoull(seed, NULL, 10) : (uint64_t)time(NULL) * 1000 + (uint64_t)getpid();
+  print_message("seed %llu (NEARDUP_SEED repeats it)\n", (unsigned long long)rng.state);
+  if (!mkdtemp(dir)) return -1;
+  snprintf(corpus_path, sizeof corpus_path, "%s/a.jsonl", dir);
+  snprintf(second_path, sizeof second_path, "%s/b.jsonl", dir);
+  for (size_t i = 0; i < sizeof secret; i++) secret[i] = (char)(i * 7 + 1);
+  return 0;
+}
+
+static int tear_down(void **state) {
+  (void)state;
+  for (size_t i = 0; i < MOST_BLOCKS; i++) {
+    nd_buf_clear(&blocks[i].image);
+    nd_buf_clear(&blocks[i].texts);
+  }
+  nd_buf_clear(&text_of[0]);
+  nd_buf_clear(&text_of[1]);
+  return nd_remove_tree(dir, NULL) == ND_OK ? 0 : -1;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_lists),
+                                     cmocka_unit_test(test_damage)};
+  return cmocka_run_group_tests(tests, set_up, tear_down);
+}
