@@ -14,6 +14,8 @@ nd_status nd_sketch_inputs(bool *are, const nd_walk *walk, nd_error *err) {
   if (walk->n == 0 || walk->files[0].size < ND_SKETCH_HEAD) return ND_OK;
   nd_error ignored; /* what cannot be opened is rejected when it is read */
   nd_status status = nd_sketch_probe(are, walk->files[0].real, &ignored);
+  /* Should it be readable after all, it must not pass for a document. */
+  if (status == ND_ERR_IO) status = nd_sketch_probe(are, walk->files[0].real, &ignored);
   if (status == ND_ERR_MEMORY) return nd_fail_memory(err, ND_SKETCH_HEAD);
   return ND_OK;
 }
@@ -136,9 +138,12 @@ nd_status nd_sketch_settings(nd_settings *s, nd_options *options, const nd_walk 
   if (status == ND_OK) status = adopt(options, &first, err);
   if (status == ND_OK) status = nd_settings_resolve(s, options, err);
   if (status == ND_OK && nd_settings_use_texts(s)) status = refuse_texts(s, first.name, err);
-  if (status == ND_OK && s->sample.on)
-    status = nd_fail(err, ND_ERR_USAGE,
-                     "%s holds sketches of whole documents: --sample comes too late", first.name);
+  const char *late = s->sample.on                  ? "--sample"
+                     : options->ignore_boilerplate ? "--ignore-boilerplate"
+                                                   : NULL;
+  if (status == ND_OK && late)
+    status = nd_fail(err, ND_ERR_USAGE, "%s holds sketches of whole documents: %s comes too late",
+                     first.name, late);
   /* Bands are cut from the min values that the file has. */
   if (status == ND_OK && s->bands && !s->row.words[ND_PART_MINHASH]) {
     unsigned parts = ND_HAS_MINHASH;

@@ -1,6 +1,7 @@
 # Sketch methods find what comparing all sketches finds.  Every document has the
 # word "all", so that with single words as shingles --candidates exact proposes
 # every pair, and --confirm decides about it.
+# slow
 . "$SRC/tests/cli/lib/lib.sh"
 python3 - >in.jsonl <<'X'
 import json

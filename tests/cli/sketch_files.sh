@@ -44,6 +44,7 @@ fails pairs web.nds --method combined --columns exact
 fails pairs web.nds --method join
 fails pairs web.nds --candidates supershingle --confirm exact
 fails pairs web.nds --method supershingle --sample mod:2
+fails pairs web.nds --method supershingle --ignore-boilerplate
 fails dedup web.nds -o out
 title "files that do not fit"
 fails pairs one.nds --method projection

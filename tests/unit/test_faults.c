@@ -123,6 +123,24 @@ static nd_status run_sampling(nd_buf *out, const operation *self) {
   return nd_study(&summary, &request, &sink, &o, NULL, &err);
 }
 
+/* To a file, merged, shown, and pairs out of it. */
+static nd_status run_sketches(nd_buf *out, const operation *self) {
+  nd_options o = options_of(self);
+  nd_sink sink = {out, collect};
+  char one[600], both[600];
+  snprintf(one, sizeof one, "%s.one.nds", out_path);
+  snprintf(both, sizeof both, "%s.both.nds", out_path);
+  const char *files[] = {one, one}, *merged = both;
+  nd_summary other; /* the documents are counted in the first one */
+  nd_status status = nd_sketch_documents(&summary, inputs, 2, one, &o, NULL, &err);
+  if (status == ND_OK) status = nd_sketch_merge(&other, files, 2, both, &err);
+  if (status == ND_OK) status = nd_sketch_info(both, &sink, &err);
+  if (status == ND_OK) status = nd_pairs(&other, &merged, 1, &sink, &o, NULL, &err);
+  unlink(one);
+  unlink(both);
+  return status;
+}
+
 static const operation operations[] = {
     {"dedup", run_dedup, {NULL}, false},
     {"dedup, resumed", run_dedup, {NULL}, true},
@@ -142,6 +160,11 @@ static const operation operations[] = {
      run_pairs,
      {"method", "join", "similarity", "edit", "threshold", "3"},
      false},
+    {"sketches and their columns",
+     run_sketches,
+     {"method", "combined-site", "columns", "similarity,simhash,site", "weights", "tfidf"},
+     false},
+    {"pairs with columns", run_pairs, {"columns", "exact,minhash"}, false},
     {"inspect", run_inspect, {NULL}, false},
     {"study web", run_study, {NULL}, false},
     {"study library", run_study, {NULL}, false},
