@@ -9,6 +9,7 @@
 #include "sketch/projection.h"
 #include "sketch/simhash.h"
 #include "sketch/votes.h"
+#include "text/web.h"
 #include "verify/resemblance.h"
 
 struct nd_sketcher {
@@ -20,6 +21,12 @@ struct nd_sketcher {
   nd_minhash minhash;
   nd_comparer *comparer;
 };
+
+/* A text has no page around it: no images, and no host of its own. */
+static nd_status split(nd_tokens *out, nd_str text, nd_token_kind kind, nd_error *err) {
+  if (kind == ND_TOKENS_WEB) return nd_web_split(out, text, false, (nd_str){"", 0}, err);
+  return nd_words_split(out, text, kind, err);
+}
 
 nd_status nd_sketcher_new(nd_sketcher **out, const nd_options *options, nd_error *err) {
   nd_sketcher *s = nd_calloc(1, sizeof *s);
@@ -63,7 +70,7 @@ uint32_t nd_sketcher_length(const nd_sketcher *s) {
 
 nd_status nd_sketcher_fingerprints(const uint64_t **out, size_t *n, nd_sketcher *s, nd_str text,
                                    nd_error *err) {
-  ND_TRY(nd_words_split(&s->tokens, text, s->settings.tokens, err));
+  ND_TRY(split(&s->tokens, text, s->settings.tokens, err));
   ND_TRY(nd_shingle_make(&s->shingles, nd_buf_str(&s->tokens.text), s->tokens.end, s->tokens.count,
                          s->settings.shingle, s->options.seed, false, err));
   bool emptied;
@@ -142,8 +149,8 @@ double nd_sketcher_estimate(const nd_sketcher *s, const uint64_t *a, const uint6
 nd_status nd_sketcher_compare(double *resemblance, nd_sketcher *s, nd_str a, nd_str b,
                               nd_error *err) {
   nd_overlap overlap;
-  ND_TRY(nd_words_split(&s->tokens, a, s->settings.tokens, err));
-  ND_TRY(nd_words_split(&s->other, b, s->settings.tokens, err));
+  ND_TRY(split(&s->tokens, a, s->settings.tokens, err));
+  ND_TRY(split(&s->other, b, s->settings.tokens, err));
   ND_TRY(nd_comparer_left(s->comparer, nd_buf_str(&s->tokens.text), err));
   ND_TRY(nd_comparer_right(&overlap, s->comparer, nd_buf_str(&s->other.text), err));
   *resemblance = nd_overlap_value(overlap);
