@@ -76,7 +76,7 @@ static void put_flow(nd_pen *p, const nd_report *r) {
       {"kept", "kept", "in kept/, byte for byte", s->kept, 1},
       {"near", "near-duplicates dropped",
        r->verified ? "each verified against the kept one"
-                   : "found by sketches, not verified exactly",
+                   : "not verified exactly, as was asked for",
        s->dropped - copies, 2},
       {"copies", "exact copies dropped", "the same words in the same order", copies, 5},
       {"rejected", "rejected", "could not be read: see below", s->rejected, 4}};
@@ -295,6 +295,17 @@ static void put_unusual(nd_pen *p, const nd_report *r) {
     nd_pen_put(p, " documents: compared with one member instead of all. The largest bucket holds ");
     put_count(p, s->largest_bucket);
     nd_pen_put(p, ".</li>\n");
+  }
+  if (s->sampled) {
+    nd_pen_put(p, "<li>Sampled by <code>");
+    nd_pen_text(p, r->options->sample);
+    nd_pen_put(p, "</code>: ");
+    put_data(p, "sample-kept", s->sample_kept);
+    nd_pen_put(p, " of ");
+    put_data(p, "sample-seen", s->sample_seen);
+    nd_pen_put(p, " shingles were kept, and ");
+    put_data(p, "sample-emptied", s->sample_emptied);
+    nd_pen_put(p, " documents left without any.</li>\n");
   }
   if (s->repeated_ids) {
     nd_pen_put(p, "<li>");

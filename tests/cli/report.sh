@@ -14,6 +14,17 @@ for how in "--method exact" "--method ppjoin" "--method digest" "--similarity ed
   echo "$how:"; check other | sed -n 1,2p
 done
 
+title "a sample is said to be one"
+neardup dedup "$SRC/examples/corpus" -o sampled --sample mod:4 --sample cap:9 2>/dev/null; check sampled
+grep -o 'Sampled by <code>[^<]*' sampled/report.html
+python3 - <<'PY'
+import json, re
+page, said = open("sampled/report.html").read(), json.load(open("sampled/summary.json"))["sample"]
+print(all(f'id="n-sample-{n}" value="{said[f]}"' in page for n, f in
+          (("kept", "shingles_kept"), ("seen", "shingles_seen"), ("emptied", "documents_left_without_shingles"))))
+print(re.search('id="command">(.*)</code>', page)[1].replace("$SRC", "").split()[-2:])
+PY
+
 title "hostile names and texts"
 python3 - <<'PY'
 import json
