@@ -267,13 +267,14 @@ scientific papers:
 
 
 def web_archive(names, to):
-    """The pages as a web archive, so that they have addresses: all of them on one site."""
+    """The pages as a web archive, so that they have addresses: a site for each language."""
     with open(WORK / to, "wb") as out:
         for name in names:
             page = (WORK / name).read_bytes()
+            language = name.split("/")[2]
             body = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + page
             head = ("WARC/1.0\r\nWARC-Type: response\r\n"
-                    f"WARC-Target-URI: http://www.debian.org/{name}\r\n"
+                    f"WARC-Target-URI: http://www.{language}.debian.org/{name}\r\n"
                     f"WARC-TREC-ID: {name}\r\nContent-Type: application/http; msgtype=response\r\n"
                     f"Content-Length: {len(body)}\r\n\r\n")
             out.write(head.encode() + body + b"\r\n\r\n")
@@ -297,14 +298,14 @@ def web_study(truth):
         lines = plain.split("with --ignore-boilerplate", 1)[1].split("\n\n")[0].splitlines()[2:]
         cells = [line.split("\t") for line in lines]
         boilerplate = f"""
-The same pairs on one site once more without passages that recur on its pages (`--ignore-boilerplate`):
+Pairs on one site once more without passages that recur on its pages (`--ignore-boilerplate`):
 
 {table(["algorithm", "pairs", "correct", "precision", "pairs without", "correct without",
         "precision without"],
        [[c[0], int(c[1]), int(c[2]), float(c[3]), int(c[4]), int(c[5]), float(c[6])] for c in cells])}
 """
     return f"""And in `neardup study web`, beside the figures of Henzinger (2006) for 1.6 billion pages. Pages
-with equal texts have left before, and all pages are on one site:
+with equal texts have left before, and each language is taken for a site:
 
 {table(["algorithm", "pairs", "precision", "R", "published precision", "published R"], rows)}
 {boilerplate}
