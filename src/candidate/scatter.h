@@ -22,7 +22,7 @@ nd_status nd_scatter_add(nd_scatter *s, const nd_item *items, size_t n,
                          nd_error *err) ND_MUST_CHECK;
 
 /* How many items a part has. */
-uint64_t nd_scatter_count(const nd_scatter *s, uint32_t part);
+uint64_t nd_scatter_count(const nd_scatter *s, uint32_t number);
 
 /* Items of one thread, readable and writable; {0} is empty. */
 typedef struct nd_gathered {
@@ -34,10 +34,10 @@ void nd_gathered_clear(nd_gathered *g);
 
 /* The items of a part whose next `slice_bits` bits are `slice` (a large part is taken in
  * slices); brought together by key. */
-nd_status nd_scatter_take(nd_gathered *out, nd_scatter *s, uint32_t part, uint32_t slice,
+nd_status nd_scatter_take(nd_gathered *out, nd_scatter *s, uint32_t number, uint32_t slice,
                           unsigned slice_bits, nd_error *err) ND_MUST_CHECK;
 
 /* A part that is done with gives its memory back. */
-void nd_scatter_drop(nd_scatter *s, uint32_t part);
+void nd_scatter_drop(nd_scatter *s, uint32_t number);
 
 #endif
