@@ -7,24 +7,31 @@
 docs/cluster.md tells how the job runs on YARN, Kubernetes, EMR, Dataproc and a
 standalone cluster, and what it costs.
 """
+from __future__ import annotations
+
 import atexit
+import os
 import shutil
 import tempfile
+from typing import TYPE_CHECKING, Any, Callable
 
 from neardup.errors import UsageError
 
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
 __all__ = ["dedup", "pairs", "last_report"]
 
-_last = {}
+_last: dict[str, Any] = {}
 
 
-def last_report():
+def last_report() -> dict[str, Any]:
     """What the last job of this process cost: a dict with time and bytes per stage,
     the bytes of the band shuffle, what was quarantined."""
     return dict(_last)
 
 
-def _columns(df, id, text, options):
+def _columns(df: DataFrame, id: str, text: str, options: dict[str, Any]) -> dict[str, str]:
     columns = {"id": id, "text": text}
     keep = str(options.get("keep", "first"))
     if keep == "url":
@@ -40,7 +47,7 @@ def _columns(df, id, text, options):
     return columns
 
 
-def _place(spark, work):
+def _place(spark: Any, work: str | os.PathLike[str] | None) -> Any:
     from neardup.spark import store
 
     if work is not None:
@@ -54,7 +61,8 @@ def _place(spark, work):
     return store.folder(spark, path)
 
 
-def _run(df, id, text, work, dedup, log, options):
+def _run(df: DataFrame, id: str, text: str, work: str | os.PathLike[str] | None, dedup: bool,
+         log: Callable[[str], None] | None, options: dict[str, Any]) -> Any:
     from neardup.spark import job, source
 
     options = {k: v for k, v in options.items() if v is not None}
@@ -72,7 +80,9 @@ def _run(df, id, text, work, dedup, log, options):
         raise
 
 
-def dedup(df, id="id", text="text", threshold=None, work=None, log=None, **options):
+def dedup(df: DataFrame, id: str = "id", text: str = "text", threshold: float | str | None = None,
+          work: str | os.PathLike[str] | None = None, log: Callable[[str], None] | None = None,
+          **options: Any) -> DataFrame:
     """Who stays: a DataFrame with id, cluster, kept and similarity, a row per document.
 
     `cluster` is the id of the document that is kept in this one's place (its own when
@@ -94,7 +104,9 @@ def dedup(df, id="id", text="text", threshold=None, work=None, log=None, **optio
         run.close()
 
 
-def pairs(df, id="id", text="text", threshold=None, work=None, log=None, collapse=False, **options):
+def pairs(df: DataFrame, id: str = "id", text: str = "text", threshold: float | str | None = None,
+          work: str | os.PathLike[str] | None = None, log: Callable[[str], None] | None = None,
+          collapse: bool = False, **options: Any) -> DataFrame:
     """The near-duplicate pairs: a DataFrame with id_a, id_b and similarity.
 
     With `collapse` an exact copy appears only once, with its first.
