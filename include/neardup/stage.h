@@ -171,7 +171,7 @@ ND_API nd_status nd_stage_prints(nd_spread *out, uint32_t *sizes, nd_stage *s,
                                  nd_error *err) ND_MUST_CHECK;
 /* --sample sct:N.  Texts → runs of shingles, counting 1 (values of 4); a merged
  * run (ND_MERGE_SUM) → the shingles (8 bytes each) that more than N have; and
- * those are left out from then on. */
+ * those, rising, are left out from then on. */
 ND_API nd_status nd_stage_census(nd_spread *out, nd_stage *s, const nd_str *text, size_t n,
                                  nd_error *err) ND_MUST_CHECK;
 ND_API nd_status nd_stage_common(nd_str *keys, nd_stage *s, nd_str counts,

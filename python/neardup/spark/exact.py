@@ -161,7 +161,8 @@ def candidates(run):
         run.points.save("census", make_census)
         keys = [numpy.frombuffer(r["data"], numpy.uint64)
                 for r in work.rows_of(run.points.read("census").toArrow().to_batches())]
-        left_out = run.send(numpy.concatenate(keys or [numpy.empty(0, numpy.uint64)]))
+        left_out = run.send(numpy.sort(numpy.concatenate(
+            keys or [numpy.empty(0, numpy.uint64)])))
 
     def make_counts():
         runs = run.map(run.signed(*texts), shingles(run.job, run.numbers, positions, units, places,
