@@ -22,7 +22,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 HOME = ROOT / "build/browser"
 BROWSERS = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]
-SECONDS = 240  # it takes about 20 on an idle machine
+SECONDS = 240  # a guard against hanging
 
 BAD = "</script><script>window.hit=1</script><img src=x onerror='window.hit=2'>\"'&<b>\u202e\u2028]]>\\ \u0001"
 
