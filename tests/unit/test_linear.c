@@ -188,6 +188,9 @@ static void recall_is_the_predicted_one(void **state) {
   }
   assert_true(fabs(nd_super_recall(1, 84, 6, 2) - 1) < 1e-12);
   assert_true(nd_super_recall(0, 84, 6, 1) == 0);
+  assert_true(fabs(nd_super_recall(0.8, 84, 6, 2) - 0.0258) < 1e-4); /* docs/methods.md */
+  assert_true(fabs(nd_super_recall(0.9, 84, 6, 2) - 0.4151) < 1e-4);
+  assert_true(fabs(nd_super_recall(0.95, 84, 6, 2) - 0.8786) < 1e-4);
 }
 
 static void wrong_numbers_are_refused(void **state) {
