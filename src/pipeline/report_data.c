@@ -10,7 +10,7 @@
 #include "text/language.h"
 #include "text/site.h"
 
-enum { SAMPLE = 1000, FEW_FILES = 200 };
+enum { SAMPLE = 500, FEW_FILES = 200, BATCH = 1 << 10 };
 
 /* --- similarities -------------------------------------------------------------- */
 
@@ -45,10 +45,18 @@ double nd_report_closeness(const nd_settings *s, uint64_t value) {
 
 /* --- parts of the corpus --------------------------------------------------------- */
 
-/* Documents with their part's hash: sorted, then counted. */
+/* Items on their way to a sorter. */
+typedef struct batch {
+  nd_sorter *to;
+  nd_item items[BATCH];
+  size_t n;
+} batch;
+
+/* Documents with their part's hash: sorted, then counted.  Neighbours in one
+ * file are one item. */
 typedef struct counting {
   const nd_report_source *s;
-  nd_sorter *sites, *files;
+  batch sites, files;
   nd_report_row sizes[16];
   nd_buf column, ends, urls;
   nd_report *r;
@@ -68,9 +76,17 @@ static nd_str part_of_file(const counting *c, uint32_t file) {
   return c->r->by_folder ? folder_of(path) : nd_str_of(path);
 }
 
-static nd_status add(nd_sorter *to, uint64_t key, uint32_t document, bool dropped, nd_error *err) {
-  nd_item item = {key, (uint64_t)document << 1 | dropped};
-  return nd_sorter_add(to, &item, 1, err);
+static nd_status flush(batch *b, nd_error *err) {
+  size_t n = b->n;
+  b->n = 0;
+  return n ? nd_sorter_add(b->to, b->items, n, err) : ND_OK;
+}
+
+/* `count` documents from this one on; all of them dropped, or none. */
+static nd_status add(batch *b, uint64_t key, uint32_t document, uint32_t count, bool dropped,
+                     nd_error *err) {
+  b->items[b->n++] = (nd_item){key, (uint64_t)document << 32 | (uint64_t)count << 1 | dropped};
+  return b->n == BATCH ? flush(b, err) : ND_OK;
 }
 
 static nd_status count_files(counting *c, size_t block, nd_error *err) {
@@ -79,13 +95,22 @@ static nd_status count_files(counting *c, size_t block, nd_error *err) {
   uint32_t *file = (uint32_t *)(void *)c->column.p, last = UINT32_MAX;
   ND_TRY(nd_store_column(&c->s->job->store, block, ND_COL_FILE, 4, file, err));
   uint64_t key = 0;
-  for (uint32_t i = 0; i < b->head.docs && b->first + i < c->s->job->split; i++) {
+  uint32_t counts[2] = {0}, n = 0; /* kept and dropped ones of the file so far */
+  while (n < b->head.docs && b->first + n < c->s->job->split) n++;
+  for (uint32_t i = 0, begin = 0; i < n; i++) {
     if (file[i] != last) {
       nd_str part = part_of_file(c, file[i]);
       key = XXH3_64bits(part.p, part.n);
       last = file[i];
+      begin = i;
     }
-    ND_TRY(add(c->files, key, b->first + i, is_dropped(c->s, b->first + i), err));
+    counts[is_dropped(c->s, b->first + i)]++;
+    if (i + 1 < n && file[i + 1] == last) continue;
+    for (int dropped = 0; dropped < 2; dropped++) {
+      if (counts[dropped])
+        ND_TRY(add(&c->files, key, b->first + begin, counts[dropped], dropped, err));
+      counts[dropped] = 0;
+    }
   }
   return ND_OK;
 }
@@ -104,7 +129,7 @@ static nd_status count_sites(counting *c, size_t block, nd_error *err) {
     uint64_t key = nd_site_key((nd_str){c->urls.p + begin, end[i] - begin});
     if (!key) continue;
     c->r->with_site++;
-    ND_TRY(add(c->sites, key, b->first + i, is_dropped(c->s, b->first + i), err));
+    ND_TRY(add(&c->sites, key, b->first + i, 1, is_dropped(c->s, b->first + i), err));
   }
   return ND_OK;
 }
@@ -149,10 +174,12 @@ static void take_sizes(nd_report_group *g, const nd_report_row *sizes) {
 }
 
 /* Adds up equal keys; the first document of a ranked part names it later. */
-static nd_status add_up(nd_report_group *g, uint32_t *first, nd_sorter *sorted, nd_error *err) {
+static nd_status add_up(nd_report_group *g, uint32_t *first, batch *b, nd_error *err) {
+  nd_sorter *sorted = b->to;
   nd_item items[512];
   uint64_t key = 0, documents = 0, dropped = 0;
   uint32_t document = 0;
+  ND_TRY(flush(b, err));
   ND_TRY(nd_sorter_finish(sorted, err));
   for (;;) {
     size_t got;
@@ -167,10 +194,11 @@ static nd_status add_up(nd_report_group *g, uint32_t *first, nd_sorter *sorted, 
         documents = dropped = 0;
       }
       if (end) break;
-      if (!documents) document = (uint32_t)(items[i].value >> 1);
+      uint32_t count = (uint32_t)items[i].value >> 1;
+      if (!documents) document = (uint32_t)(items[i].value >> 32);
       key = items[i].key;
-      documents++;
-      dropped += items[i].value & 1;
+      documents += count;
+      dropped += items[i].value & 1 ? count : 0;
     }
     if (got == 0) break;
   }
@@ -198,7 +226,7 @@ nd_status nd_report_url(nd_buf *out, const nd_store *s, uint32_t document, nd_er
 
 static nd_status name_sites(counting *c, nd_error *err) {
   uint32_t first[ND_REPORT_ROWS];
-  ND_TRY(add_up(&c->r->sites, first, c->sites, err));
+  ND_TRY(add_up(&c->r->sites, first, &c->sites, err));
   for (size_t i = 0; i < c->r->sites.n; i++) {
     ND_TRY(nd_report_url(&c->urls, &c->s->job->store, first[i], err));
     nd_str site = nd_host_site(nd_url_host(nd_buf_str(&c->urls)));
@@ -211,7 +239,7 @@ static nd_status name_sites(counting *c, nd_error *err) {
 
 static nd_status name_files(counting *c, nd_error *err) {
   uint32_t first[ND_REPORT_ROWS];
-  ND_TRY(add_up(&c->r->files, first, c->files, err));
+  ND_TRY(add_up(&c->r->files, first, &c->files, err));
   for (size_t i = 0; i < c->r->files.n; i++) {
     const nd_store *s = &c->s->job->store;
     size_t block = nd_store_find(s, first[i]);
@@ -226,8 +254,8 @@ static nd_status name_files(counting *c, nd_error *err) {
 
 static nd_status count_parts(counting *c, nd_error *err) {
   const nd_job_run *j = c->s->job;
-  ND_TRY(nd_sorter_new(&c->sites, j->settings.memory / 16, c->s->tmp, false, err));
-  ND_TRY(nd_sorter_new(&c->files, j->settings.memory / 16, c->s->tmp, false, err));
+  ND_TRY(nd_sorter_new(&c->sites.to, j->settings.memory / 16, c->s->tmp, false, err));
+  ND_TRY(nd_sorter_new(&c->files.to, j->settings.memory / 16, c->s->tmp, false, err));
   c->r->by_folder = j->walk.inputs > FEW_FILES;
   for (size_t i = 0; i < j->store.block_n; i++) {
     if (j->store.blocks[i].head.docs == 0) continue;
@@ -241,13 +269,17 @@ static nd_status count_parts(counting *c, nd_error *err) {
 }
 
 static nd_status gather_parts(nd_report *r, const nd_report_source *s, nd_error *err) {
-  counting c = {.s = s, .r = r};
-  nd_status status = count_parts(&c, err);
-  nd_sorter_free(c.sites);
-  nd_sorter_free(c.files);
-  nd_buf_clear(&c.column);
-  nd_buf_clear(&c.ends);
-  nd_buf_clear(&c.urls);
+  counting *c = nd_calloc(1, sizeof *c);
+  if (!c) return nd_fail_memory(err, sizeof *c);
+  c->s = s;
+  c->r = r;
+  nd_status status = count_parts(c, err);
+  nd_sorter_free(c->sites.to);
+  nd_sorter_free(c->files.to);
+  nd_buf_clear(&c->column);
+  nd_buf_clear(&c->ends);
+  nd_buf_clear(&c->urls);
+  nd_free(c);
   return status;
 }
 
