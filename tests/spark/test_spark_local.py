@@ -193,7 +193,7 @@ def test_a_document_that_kills_its_worker_is_left_out(spark):
 
 def test_a_folder_for_work_is_needed_on_a_cluster(spark, monkeypatch):
     df = spark.createDataFrame([("a", "b")], "id string, text string")
-    monkeypatch.setattr(type(spark.sparkContext), "master", "spark://somewhere:7077")
+    monkeypatch.setattr(spark.sparkContext, "master", "spark://somewhere:7077")
     with pytest.raises(neardup.Error, match="work="):
         spark_dedup(df)
 

@@ -183,7 +183,7 @@ class HadoopFolder:
     def gather(self, name, pieces):
         """Writes file `name` from the first bytes of others (full paths), one after
         another.  The bytes flow inside the driver's JVM."""
-        io = self.jvm.org.apache.hadoop.io.IOUtils
+        io = self.jvm.org.apache.commons.io.IOUtils
         parent = os.path.dirname(name)
         if parent:
             self.make(parent)
@@ -193,8 +193,8 @@ class HadoopFolder:
                 at = self.jvm.org.apache.hadoop.fs.Path(piece)
                 stream = at.getFileSystem(self.conf).open(at)
                 try:
-                    stream.seek(skip)
-                    io.copyBytes(stream, out, int(length), False)
+                    if io.copyLarge(stream, out, int(skip), int(length)) != length:
+                        raise DataError(f"{piece} is too short")
                 finally:
                     stream.close()
         finally:
