@@ -16,6 +16,7 @@
 #include "text/words.h"
 
 enum { JOB_RECORDS = 1 << 10, ROOM = 1 << 12, BATCH = 1 << 10 };
+static const uint64_t most_pairs = UINT64_C(2000000000); /* 32 GB on disk */
 
 typedef struct maker {
   nd_trials *out;
