@@ -16,7 +16,7 @@
 #include "text/words.h"
 
 enum { JOB_RECORDS = 1 << 10, ROOM = 1 << 12, BATCH = 1 << 10 };
-static const uint64_t most_pairs = UINT64_C(2000000000); /* 32 GB on disk */
+static const uint64_t most_pairs = UINT64_C(1000000000); /* 16 GB on disk */
 
 typedef struct maker {
   nd_trials *out;
@@ -94,6 +94,11 @@ static nd_status give_run(maker *m, run_of *r, uint64_t key, nd_error *err) {
   unsigned class = class_of(key, r->n);
   uint64_t pairs = (uint64_t)r->n * (r->n - 1) / 2;
   t->given += pairs;
+  if (t->given > most_pairs)
+    return nd_fail(err, ND_ERR_LIMIT,
+                   "shingles that many documents have give more than %llu million pairs to count "
+                   "(16 bytes each); take a part of the corpus, or --ignore-boilerplate",
+                   (unsigned long long)(most_pairs / 1000000));
   uint32_t once[ND_TRIAL_CELLS] = {0};
   count_class(once, class);
   for (unsigned i = 0; i < ND_TRIAL_CELLS; i++) t->given_of[i] += once[i] * pairs;
