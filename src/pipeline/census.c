@@ -15,6 +15,7 @@ typedef struct census {
   nd_feed *feed;
   nd_sorter *sorter; /* fingerprint → digest of the document */
   uint64_t modulus, residue;
+  _Atomic uint64_t documents, rejects;
 } census;
 
 /* What one thread needs. */
@@ -32,12 +33,17 @@ static nd_status count_record(census *c, counter *t, const nd_raw *raw, nd_error
   nd_error local;
   nd_str bytes = {t->batch.bytes.p + raw->at, raw->n};
   nd_status status = nd_signer_read(&read, t->signer, raw->format, bytes, &local);
-  if (status == ND_ERR_DATA || status == ND_ERR_LIMIT) return ND_OK; /* said by the reading */
+  if (status == ND_ERR_DATA || status == ND_ERR_LIMIT) { /* said by the reading */
+    c->rejects++;
+    return ND_OK;
+  }
   if (status != ND_OK) {
     if (err) *err = local;
     return status;
   }
-  if (read.document.kind == ND_KIND_OTHER || read.tokens->count == 0) return ND_OK;
+  if (read.document.kind == ND_KIND_OTHER) return ND_OK;
+  c->documents++;
+  if (read.tokens->count == 0) return ND_OK;
   nd_str text = nd_buf_str(&read.tokens->text);
   uint64_t digest = XXH3_64bits(text.p, text.n);
   ND_TRY(nd_shingle_make(&t->shingles, text, read.tokens->end, read.tokens->count, s->shingle,
@@ -59,8 +65,12 @@ static nd_status count_batches(census *c, counter *t, nd_error *err) {
     ND_TRY(nd_feed_next(&more, &t->batch, c->feed, err));
     if (!more) return ND_OK;
     ND_TRY(nd_hooks_check(c->job->hooks, err));
-    for (size_t i = 0; i < t->batch.n; i++)
-      if (!t->batch.raws[i].rejected) ND_TRY(count_record(c, t, &t->batch.raws[i], err));
+    for (size_t i = 0; i < t->batch.n; i++) {
+      if (t->batch.raws[i].rejected)
+        c->rejects++;
+      else
+        ND_TRY(count_record(c, t, &t->batch.raws[i], err));
+    }
   }
 }
 
@@ -109,6 +119,7 @@ static nd_status run(census *c, const char *tmp, nd_error *err) {
   unsigned threads = nd_job_reading_threads(s);
   nd_feed_skip_done(c->feed, NULL, NULL, threads);
   ND_TRY(nd_threads_run(threads, threads, count_member, c, err));
+  ND_TRY(nd_job_counted(j, c->documents, c->rejects, err));
   ND_TRY(nd_sorter_finish(c->sorter, err));
   ND_TRY(nd_shingle_set_new(&j->common, s->memory / 8, tmp, err));
   nd_item *items = nd_malloc(ROOM * sizeof *items);

@@ -262,6 +262,38 @@ static nd_status read_documents(nd_job_run *j, const char *work, nd_error *err) 
   return nd_threads_run(threads, threads, read_member, &r, err);
 }
 
+static nd_status read_otherwise(const nd_job_run *j, uint64_t documents, uint64_t rejects,
+                                nd_error *err) {
+  return nd_fail(
+      err, ND_ERR_IO,
+      "the input could not be read alike twice: %llu documents and %llu rejected records "
+      "while counting, then %llu and %llu; run again, and look for a failing disk if "
+      "that repeats",
+      (unsigned long long)j->count_documents, (unsigned long long)j->count_rejects,
+      (unsigned long long)documents, (unsigned long long)rejects);
+}
+
+nd_status nd_job_counted(nd_job_run *j, uint64_t documents, uint64_t rejects, nd_error *err) {
+  if (j->counted && (j->count_documents != documents || j->count_rejects != rejects))
+    return read_otherwise(j, documents, rejects, err);
+  j->counted = true;
+  j->count_documents = documents;
+  j->count_rejects = rejects;
+  return ND_OK;
+}
+
+/* Blocks that were made with wrong counts must not be gone on with. */
+static nd_status check_counted(nd_job_run *j, nd_error *err) {
+  uint64_t documents = 0, rejects = 0;
+  for (size_t i = 0; i < j->store.block_n; i++) {
+    documents += j->store.blocks[i].head.docs;
+    rejects += j->store.blocks[i].head.rejects;
+  }
+  if (!j->counted || (documents == j->count_documents && rejects == j->count_rejects)) return ND_OK;
+  for (size_t i = 0; i < j->store.log_n; i++) ND_TRY(nd_io_unlink(j->store.logs[i].path, err));
+  return read_otherwise(j, documents, rejects, err);
+}
+
 nd_status nd_job_read(nd_job_run *j, const char *work, nd_error *err) {
   j->store_open = true;
   ND_TRY(nd_store_open(&j->store, work, err));
@@ -276,6 +308,7 @@ nd_status nd_job_read(nd_job_run *j, const char *work, nd_error *err) {
     return ND_OK;
   }
   ND_TRY(seal(j, err));
+  ND_TRY(check_counted(j, err));
   count_blocks(j);
   return nd_ids_new(&j->ids, &j->store, &j->walk, j->settings.memory / 16, err);
 }

@@ -31,9 +31,11 @@ typedef struct nd_job_run {
   nd_found found;
   nd_confirmed confirmed;
   nd_ids *ids;
-  nd_shingle_set *common;  /* of the census; NULL: none */
-  uint64_t pair_bins[101]; /* pairs listed, by similarity: see report_data.h */
-  uint64_t stage_peak[4];  /* resident bytes, at most, up to each stage's end */
+  nd_shingle_set *common;                  /* of the census; NULL: none */
+  bool counted;                            /* the input was read before, to count something … */
+  uint64_t count_documents, count_rejects; /* … and had so many of these */
+  uint64_t pair_bins[101];                 /* pairs listed, by similarity: see report_data.h */
+  uint64_t stage_peak[4];                  /* resident bytes, at most, up to each stage's end */
   unsigned stage;
   nd_shingle_set *passages; /* of --ignore-boilerplate; NULL: none */
   struct timespec began, stage_began;
@@ -51,6 +53,11 @@ nd_status nd_job_plan(nd_job_run *j, const char *const *inputs, size_t n, const 
 
 /* The first pass into the store of `work`; seals it unless only a shard was asked for. */
 nd_status nd_job_read(nd_job_run *j, const char *work, nd_error *err) ND_MUST_CHECK;
+
+/* Notes what a reading that counts has found.  The reading itself must find as many, or it
+ * sees other documents than were counted. */
+nd_status nd_job_counted(nd_job_run *j, uint64_t documents, uint64_t rejects,
+                         nd_error *err) ND_MUST_CHECK;
 
 /* Threads that may read at once within the budget. */
 unsigned nd_job_reading_threads(const nd_settings *s);

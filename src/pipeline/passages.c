@@ -32,6 +32,7 @@ typedef struct counting {
   site *sites; /* a hash table, at most half full */
   size_t sites_n, sites_room;
   uint32_t *pages_of; /* per number */
+  _Atomic uint64_t documents, rejects;
 } counting;
 
 /* What one thread needs. */
@@ -102,12 +103,17 @@ static nd_status count_record(counting *c, counter *t, const nd_raw *raw, nd_err
   nd_error local;
   nd_str bytes = {t->batch.bytes.p + raw->at, raw->n};
   nd_status status = nd_signer_read(&read, t->signer, raw->format, bytes, &local);
-  if (status == ND_ERR_DATA || status == ND_ERR_LIMIT) return ND_OK; /* said by the reading */
+  if (status == ND_ERR_DATA || status == ND_ERR_LIMIT) { /* said by the reading */
+    c->rejects++;
+    return ND_OK;
+  }
   if (status != ND_OK) {
     if (err) *err = local;
     return status;
   }
-  return read.document.kind == ND_KIND_OTHER ? ND_OK : count_page(c, t, &read, err);
+  if (read.document.kind == ND_KIND_OTHER) return ND_OK;
+  c->documents++;
+  return count_page(c, t, &read, err);
 }
 
 static nd_status count_batches(counting *c, counter *t, nd_error *err) {
@@ -116,8 +122,12 @@ static nd_status count_batches(counting *c, counter *t, nd_error *err) {
     ND_TRY(nd_feed_next(&more, &t->batch, c->feed, err));
     if (!more) return ND_OK;
     ND_TRY(nd_hooks_check(c->job->hooks, err));
-    for (size_t i = 0; i < t->batch.n; i++)
-      if (!t->batch.raws[i].rejected) ND_TRY(count_record(c, t, &t->batch.raws[i], err));
+    for (size_t i = 0; i < t->batch.n; i++) {
+      if (t->batch.raws[i].rejected)
+        c->rejects++;
+      else
+        ND_TRY(count_record(c, t, &t->batch.raws[i], err));
+    }
   }
 }
 
@@ -191,6 +201,7 @@ static nd_status run(counting *c, const char *tmp, nd_item *items, nd_error *err
   unsigned threads = nd_job_reading_threads(s);
   nd_feed_skip_done(c->feed, NULL, NULL, threads);
   ND_TRY(nd_threads_run(threads, threads, count_member, c, err));
+  ND_TRY(nd_job_counted(j, c->documents, c->rejects, err));
   ND_TRY(nd_sorter_finish(c->pages, err));
   ND_TRY(nd_sorter_finish(c->windows, err));
   ND_TRY(count_sites(c, items, err));
