@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -232,13 +233,13 @@ static void remove_out(void) {
   ok(nd_remove_tree(out_path, &err));
 }
 
-static int stop_soon(void *context) {
-  return ++*(int *)context > 4;
+static int stop_soon(void *context) { /* asked by any thread */
+  return atomic_fetch_add((_Atomic int *)context, 1) >= 4;
 }
 
 /* A run that was interrupted, for the operation to go on with. */
 static void interrupt_first(const operation *op) {
-  int asked = 0;
+  _Atomic int asked = 0;
   nd_hooks hooks = {&asked, NULL, stop_soon};
   nd_options o = options_of(op);
   assert_int_equal(nd_dedup(&summary, inputs, 2, out_path, &o, &hooks, &err), ND_ERR_CANCELLED);
