@@ -14,6 +14,8 @@ from pyspark.sql.types import StructType
 
 from neardup.errors import DataError, StateError
 
+TRIES = 5  # at reading the metrics of a stage
+
 
 def is_local(uri):
     return urlsplit(uri).scheme in ("", "file")
@@ -229,6 +231,14 @@ class Meter:
         return result
 
     def _read(self, group):
+        for _ in range(TRIES):  # a busy driver may be late with its metrics
+            cost = self._read_once(group)
+            if "metrics" not in cost:
+                break
+            time.sleep(0.5)
+        return cost
+
+    def _read_once(self, group):
         sums = dict.fromkeys(self.FIELDS, 0)
         shuffles = []
         scala = self.context._jsc.sc()
