@@ -127,7 +127,8 @@ void nd_solve_tally(nd_bit_tally *t, const uint64_t *vector, uint32_t words) {
 /* How much a bit tells two vectors apart: 1024 when half of them have it, 0 when all
  * agree; 4 p (1 - p) in between. */
 ND_INLINE uint64_t weight_of(const nd_bit_tally *t, uint32_t bit) {
-  return 4096 * (uint64_t)t->ones[bit] * (t->n - t->ones[bit]) / ((uint64_t)t->n * t->n);
+  uint64_t n = t->n;
+  return n ? 4096 * (uint64_t)t->ones[bit] * (n - t->ones[bit]) / (n * n) : 0;
 }
 
 static uint64_t region_weight(const nd_bit_tally *t, nd_region region) {

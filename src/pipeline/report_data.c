@@ -225,7 +225,7 @@ nd_status nd_report_url(nd_buf *out, const nd_store *s, uint32_t document, nd_er
 }
 
 static nd_status name_sites(counting *c, nd_error *err) {
-  uint32_t first[ND_REPORT_ROWS];
+  uint32_t first[ND_REPORT_ROWS] = {0};
   ND_TRY(add_up(&c->r->sites, first, &c->sites, err));
   for (size_t i = 0; i < c->r->sites.n; i++) {
     ND_TRY(nd_report_url(&c->urls, &c->s->job->store, first[i], err));
@@ -238,7 +238,7 @@ static nd_status name_sites(counting *c, nd_error *err) {
 }
 
 static nd_status name_files(counting *c, nd_error *err) {
-  uint32_t first[ND_REPORT_ROWS];
+  uint32_t first[ND_REPORT_ROWS] = {0};
   ND_TRY(add_up(&c->r->files, first, &c->files, err));
   for (size_t i = 0; i < c->r->files.n; i++) {
     const nd_store *s = &c->s->job->store;
