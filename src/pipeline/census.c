@@ -3,50 +3,35 @@
 
 #include <xxhash.h>
 
-#include "base/threads.h"
+#include "pipeline/foreread.h"
 #include "pipeline/passages.h"
 #include "pipeline/plan_measure.h"
-#include "pipeline/sign.h"
 
 enum { ROOM = 1 << 12 };
 
-typedef struct census {
-  nd_job_run *job;
-  nd_feed *feed;
-  nd_sorter *sorter; /* fingerprint → digest of the document */
-  uint64_t modulus, residue;
-  _Atomic uint64_t documents, rejects;
-} census;
-
 /* What one thread needs. */
 typedef struct counter {
-  nd_signer *signer;
-  nd_batch batch;
   nd_shingles shingles;
   nd_item *items;
   size_t cap;
 } counter;
 
-static nd_status count_record(census *c, counter *t, const nd_raw *raw, nd_error *err) {
+typedef struct census {
+  nd_job_run *job;
+  nd_sorter *sorter; /* fingerprint → digest of the document */
+  uint64_t modulus, residue;
+  counter *counters; /* one per thread */
+} census;
+
+static nd_status count_document(void *context, unsigned member, const nd_read *read,
+                                nd_error *err) {
+  census *c = context;
+  counter *t = &c->counters[member];
   const nd_settings *s = &c->job->settings;
-  nd_read read;
-  nd_error local;
-  nd_str bytes = {t->batch.bytes.p + raw->at, raw->n};
-  nd_status status = nd_signer_read(&read, t->signer, raw->format, bytes, &local);
-  if (status == ND_ERR_DATA || status == ND_ERR_LIMIT) { /* said by the reading */
-    c->rejects++;
-    return ND_OK;
-  }
-  if (status != ND_OK) {
-    if (err) *err = local;
-    return status;
-  }
-  if (read.document.kind == ND_KIND_OTHER) return ND_OK;
-  c->documents++;
-  if (read.tokens->count == 0) return ND_OK;
-  nd_str text = nd_buf_str(&read.tokens->text);
+  if (read->tokens->count == 0) return ND_OK;
+  nd_str text = nd_buf_str(&read->tokens->text);
   uint64_t digest = XXH3_64bits(text.p, text.n);
-  ND_TRY(nd_shingle_make(&t->shingles, text, read.tokens->end, read.tokens->count, s->shingle,
+  ND_TRY(nd_shingle_make(&t->shingles, text, read->tokens->end, read->tokens->count, s->shingle,
                          s->options->seed, false, err));
   ND_TRY(nd_array_grow(&t->items, &t->cap, t->shingles.n, sizeof *t->items, err));
   size_t n = 0;
@@ -57,36 +42,6 @@ static nd_status count_record(census *c, counter *t, const nd_raw *raw, nd_error
     n += nd_sample_key(fingerprint) % c->modulus == c->residue;
   }
   return nd_sorter_add(c->sorter, t->items, n, err);
-}
-
-static nd_status count_batches(census *c, counter *t, nd_error *err) {
-  for (;;) {
-    bool more;
-    ND_TRY(nd_feed_next(&more, &t->batch, c->feed, err));
-    if (!more) return ND_OK;
-    ND_TRY(nd_hooks_check(c->job->hooks, err));
-    for (size_t i = 0; i < t->batch.n; i++) {
-      if (t->batch.raws[i].rejected)
-        c->rejects++;
-      else
-        ND_TRY(count_record(c, t, &t->batch.raws[i], err));
-    }
-  }
-}
-
-static nd_status count_member(void *context, unsigned member, uint64_t number, nd_error *err) {
-  census *c = context;
-  (void)member;
-  (void)number;
-  counter t = {0};
-  nd_status status = nd_signer_new(&t.signer, &c->job->settings, err);
-  if (status == ND_OK) status = count_batches(c, &t, err);
-  if (status != ND_OK) nd_feed_stop(c->feed);
-  nd_signer_free(t.signer);
-  nd_batch_clear(&t.batch);
-  nd_shingles_clear(&t.shingles);
-  nd_free(t.items);
-  return status;
 }
 
 /* Fingerprints that more than `most` digests have. */
@@ -113,13 +68,12 @@ static nd_status gather(nd_shingle_set *out, nd_sorter *from, uint64_t most, nd_
 static nd_status run(census *c, const char *tmp, nd_error *err) {
   nd_job_run *j = c->job;
   nd_settings *s = &j->settings;
-  ND_TRY(nd_feed_new(&c->feed, &j->walk, s->format, &s->input, err));
+  unsigned threads = nd_job_reading_threads(s);
+  c->counters = nd_calloc(threads, sizeof *c->counters);
+  if (!c->counters) return nd_fail_memory(err, threads * sizeof *c->counters);
   ND_TRY(nd_sorter_new(&c->sorter, s->memory / 2, tmp, false, err));
   nd_sorter_by_value(c->sorter);
-  unsigned threads = nd_job_reading_threads(s);
-  nd_feed_skip_done(c->feed, NULL, NULL, threads);
-  ND_TRY(nd_threads_run(threads, threads, count_member, c, err));
-  ND_TRY(nd_job_counted(j, c->documents, c->rejects, err));
+  ND_TRY(nd_foreread(j, count_document, c, err));
   ND_TRY(nd_sorter_finish(c->sorter, err));
   ND_TRY(nd_shingle_set_new(&j->common, s->memory / 8, tmp, err));
   nd_item *items = nd_malloc(ROOM * sizeof *items);
@@ -146,8 +100,12 @@ nd_status nd_census(nd_job_run *j, const char *tmp, nd_error *err) {
       if (s->sample.plan.group[i].modulus < c.modulus) c.modulus = s->sample.plan.group[i].modulus;
   }
   nd_status status = run(&c, tmp, err);
-  nd_feed_free(c.feed);
   nd_sorter_free(c.sorter);
+  for (unsigned i = 0; c.counters && i < nd_job_reading_threads(s); i++) {
+    nd_shingles_clear(&c.counters[i].shingles);
+    nd_free(c.counters[i].items);
+  }
+  nd_free(c.counters);
   s->sample.common = j->common;
   if (status == ND_OK) j->summary->common_shingles = nd_shingle_set_size(j->common);
   return status;

@@ -11,9 +11,8 @@
 #include <pthread.h>
 #include <xxhash.h>
 
-#include "base/threads.h"
 #include "feature/boilerplate.h"
-#include "pipeline/sign.h"
+#include "pipeline/foreread.h"
 #include "text/site.h"
 
 enum { ROOM = 1 << 12 };
@@ -25,20 +24,17 @@ typedef struct site {
 
 typedef struct counting {
   nd_job_run *job;
-  nd_feed *feed;
   nd_sorter *pages;   /* site → digest */
   nd_sorter *windows; /* window → digest << 32 | number of the site */
   pthread_mutex_t lock;
   site *sites; /* a hash table, at most half full */
   size_t sites_n, sites_room;
-  uint32_t *pages_of; /* per number */
-  _Atomic uint64_t documents, rejects;
+  uint32_t *pages_of;       /* per number */
+  struct counter *counters; /* one per thread */
 } counting;
 
 /* What one thread needs. */
 typedef struct counter {
-  nd_signer *signer;
-  nd_batch batch;
   nd_boilerplate windows;
   nd_item *items;
   size_t cap;
@@ -81,7 +77,9 @@ static nd_status number_of(uint32_t *out, counting *c, counter *t, uint64_t key,
   return ND_OK;
 }
 
-static nd_status count_page(counting *c, counter *t, const nd_read *read, nd_error *err) {
+static nd_status count_page(void *context, unsigned member, const nd_read *read, nd_error *err) {
+  counting *c = context;
+  counter *t = &c->counters[member];
   uint64_t key = nd_site_key(read->document.url);
   if (key == 0 || read->tokens->count == 0 || read->document.kind == ND_KIND_SETS) return ND_OK;
   uint32_t number;
@@ -96,54 +94,6 @@ static nd_status count_page(counting *c, counter *t, const nd_read *read, nd_err
   for (size_t i = 0; i < n; i++)
     t->items[i] = (nd_item){t->windows.shingles.fingerprint[i], digest << 32 | number};
   return nd_sorter_add(c->windows, t->items, n, err);
-}
-
-static nd_status count_record(counting *c, counter *t, const nd_raw *raw, nd_error *err) {
-  nd_read read;
-  nd_error local;
-  nd_str bytes = {t->batch.bytes.p + raw->at, raw->n};
-  nd_status status = nd_signer_read(&read, t->signer, raw->format, bytes, &local);
-  if (status == ND_ERR_DATA || status == ND_ERR_LIMIT) { /* said by the reading */
-    c->rejects++;
-    return ND_OK;
-  }
-  if (status != ND_OK) {
-    if (err) *err = local;
-    return status;
-  }
-  if (read.document.kind == ND_KIND_OTHER) return ND_OK;
-  c->documents++;
-  return count_page(c, t, &read, err);
-}
-
-static nd_status count_batches(counting *c, counter *t, nd_error *err) {
-  for (;;) {
-    bool more;
-    ND_TRY(nd_feed_next(&more, &t->batch, c->feed, err));
-    if (!more) return ND_OK;
-    ND_TRY(nd_hooks_check(c->job->hooks, err));
-    for (size_t i = 0; i < t->batch.n; i++) {
-      if (t->batch.raws[i].rejected)
-        c->rejects++;
-      else
-        ND_TRY(count_record(c, t, &t->batch.raws[i], err));
-    }
-  }
-}
-
-static nd_status count_member(void *context, unsigned member, uint64_t number, nd_error *err) {
-  counting *c = context;
-  (void)member;
-  (void)number;
-  counter t = {0};
-  nd_status status = nd_signer_new(&t.signer, &c->job->settings, err);
-  if (status == ND_OK) status = count_batches(c, &t, err);
-  if (status != ND_OK) nd_feed_stop(c->feed);
-  nd_signer_free(t.signer);
-  nd_batch_clear(&t.batch);
-  nd_boilerplate_clear(&t.windows);
-  nd_free(t.items);
-  return status;
 }
 
 static nd_status count_sites(counting *c, nd_item *items, nd_error *err) {
@@ -193,15 +143,14 @@ static nd_status gather(counting *c, nd_item *items, nd_error *err) {
 static nd_status run(counting *c, const char *tmp, nd_item *items, nd_error *err) {
   nd_job_run *j = c->job;
   nd_settings *s = &j->settings;
-  ND_TRY(nd_feed_new(&c->feed, &j->walk, s->format, &s->input, err));
+  unsigned threads = nd_job_reading_threads(s);
+  c->counters = nd_calloc(threads, sizeof *c->counters);
+  if (!c->counters) return nd_fail_memory(err, threads * sizeof *c->counters);
   ND_TRY(nd_sorter_new(&c->pages, s->memory / 16, tmp, false, err));
   ND_TRY(nd_sorter_new(&c->windows, s->memory / 2, tmp, false, err));
   nd_sorter_by_value(c->pages);
   nd_sorter_by_value(c->windows);
-  unsigned threads = nd_job_reading_threads(s);
-  nd_feed_skip_done(c->feed, NULL, NULL, threads);
-  ND_TRY(nd_threads_run(threads, threads, count_member, c, err));
-  ND_TRY(nd_job_counted(j, c->documents, c->rejects, err));
+  ND_TRY(nd_foreread(j, count_page, c, err));
   ND_TRY(nd_sorter_finish(c->pages, err));
   ND_TRY(nd_sorter_finish(c->windows, err));
   ND_TRY(count_sites(c, items, err));
@@ -219,7 +168,11 @@ nd_status nd_passages_count(nd_job_run *j, const char *tmp, nd_error *err) {
   j->settings.counting_passages = false;
   j->settings.passages = j->passages;
   nd_free(items);
-  nd_feed_free(c.feed);
+  for (unsigned i = 0; c.counters && i < nd_job_reading_threads(&j->settings); i++) {
+    nd_boilerplate_clear(&c.counters[i].windows);
+    nd_free(c.counters[i].items);
+  }
+  nd_free(c.counters);
   nd_sorter_free(c.pages);
   nd_sorter_free(c.windows);
   nd_free(c.sites);
