@@ -24,6 +24,7 @@
 
 #include "base/io.h"
 #include "base/threads.h"
+#include "fault_tools.h"
 #include "naive_corpus.h"
 #include "pipeline/workdir.h"
 
@@ -251,27 +252,6 @@ static nd_status run(nd_buf *out, const operation *op) {
   return op->run(out, op);
 }
 
-static size_t open_files(void) {
-  size_t n = 0;
-  DIR *d = opendir("/proc/self/fd");
-  if (!d) return 0;
-  while (readdir(d)) n++;
-  closedir(d);
-  return n;
-}
-
-/* Temporary folders that a failed clean-up left behind. */
-static void tidy(void) {
-  DIR *d = opendir(dir);
-  for (struct dirent *e; (e = readdir(d));) {
-    char left[400];
-    if (strncmp(e->d_name, "neardup-", 8) != 0) continue;
-    snprintf(left, sizeof left, "%s/%s", dir, e->d_name);
-    ok(nd_remove_tree(left, &err));
-  }
-  closedir(d);
-}
-
 /* What came out, when it has to be right. */
 static void check_result(nd_buf *got, const nd_buf *want, const operation *op, const char *when) {
   if (op->run == run_dedup) gather(got, out_path);
@@ -308,13 +288,7 @@ static void fail_once(nd_buf *got, const operation *op, const nd_buf *want, cons
   if (status != ND_OK)
     fail_msg("%s again after %s at %lu: %s", op->name, f->name, nth, err.message);
   check_result(got, want, op, "in the rerun");
-  tidy();
-}
-
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+  ok(remove_left_behind(dir, &err));
 }
 
 /* Tries calls in random order until `end`. */
@@ -326,12 +300,7 @@ static uint64_t try_fault(nd_buf *got, const operation *op, const nd_buf *want, 
   ok(run(got, op));
   uint64_t n = f->at == short_calls ? 7 : f->count(), tried = 0;
   no_faults();
-  uint64_t *order = malloc((n + 1) * sizeof *order);
-  for (uint64_t i = 0; i < n; i++) {
-    uint64_t j = nd_rng_below(&rng, i + 1);
-    order[i] = order[j];
-    order[j] = i + 1;
-  }
+  uint64_t *order = shuffled(n, &rng);
   for (; tried < n && (tried == 0 || now() < end); tried++)
     fail_once(got, op, want, f, order[tried]);
   free(order);

@@ -19,6 +19,7 @@
 #include <xxhash.h>
 
 #include "base/io.h"
+#include "fault_tools.h"
 #include "naive_corpus.h"
 #include "pipeline/workdir.h"
 
@@ -288,21 +289,6 @@ static uint64_t digest_out(void) {
   return x;
 }
 
-static size_t open_files(void) {
-  size_t n = 0;
-  DIR *d = opendir("/proc/self/fd");
-  if (!d) return 0;
-  while (readdir(d)) n++;
-  closedir(d);
-  return n;
-}
-
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 /* ---- tests: right answers ---- */
 
 static void pairs_are_true_and_found(void **state) {
@@ -408,17 +394,6 @@ static void a_cancelled_run_resumes(void **state) {
   }
 }
 
-/* Numbers 1 … n in random order. */
-static uint64_t *shuffled(uint64_t n) {
-  uint64_t *p = malloc((n + 1) * sizeof *p);
-  for (uint64_t i = 0; i < n; i++) {
-    uint64_t j = nd_rng_below(&rng, i + 1);
-    p[i] = p[j];
-    p[j] = i + 1;
-  }
-  return p;
-}
-
 typedef void (*fail_at)(uint64_t nth);
 static void memory_fails(uint64_t nth) {
   nd_mem_fail_at(nth);
@@ -452,7 +427,7 @@ static void dedup_with(fail_at break_at, uint64_t (*count)(void), bool memory) {
   break_at(0);
   uint64_t want = digest_out();
   size_t files = open_files();
-  uint64_t *at = shuffled(n), tried = 0, survived = 0;
+  uint64_t *at = shuffled(n, &rng), tried = 0, survived = 0;
   for (double end = now() + time_limit(); tried < n && now() < end; tried++) {
     remove_out();
     err = (nd_error){0};
@@ -519,7 +494,7 @@ static void pairs_with_failures(void **state) {
     uint64_t n = count();
     break_at(0);
     size_t files = open_files();
-    uint64_t *at = shuffled(n), tried = 0;
+    uint64_t *at = shuffled(n, &rng), tried = 0;
     for (double end = now() + time_limit() / 2; tried < n && now() < end; tried++) {
       break_at(at[tried]);
       nd_status status = pairs(&s, &got, &o);
@@ -535,15 +510,7 @@ static void pairs_with_failures(void **state) {
     }
     print_message("%lu of %lu failures tried\n", tried, n);
     free(at);
-    /* Only a clean-up that failed itself leaves its folder. */
-    DIR *d = opendir(dir);
-    for (struct dirent *e; (e = readdir(d));) {
-      char left[400];
-      if (strncmp(e->d_name, "neardup-", 8) != 0) continue;
-      snprintf(left, sizeof left, "%s/%s", dir, e->d_name);
-      ok(nd_remove_tree(left, &err));
-    }
-    closedir(d);
+    ok(remove_left_behind(dir, &err));
   }
   nd_buf_clear(&want);
   nd_buf_clear(&got);
