@@ -57,8 +57,9 @@ nd_status nd_common_new(nd_common **out, const nd_common_options *o, nd_error *e
   if (c->cap > all) c->cap = all;
   c->worker = nd_calloc(c->options.threads, sizeof *c->worker);
   if (!c->worker) {
+    const size_t room = c->options.threads * sizeof *c->worker;
     nd_common_free(c);
-    return nd_fail_memory(err, c->options.threads * sizeof *c->worker);
+    return nd_fail_memory(err, room);
   }
   *out = c;
   return ND_OK;

@@ -161,10 +161,11 @@ nd_status nd_log_open(nd_log *log, nd_store *s, nd_error *err) {
       if (status == ND_OK) status = nd_io_open(&file->fd, file->path, O_RDONLY, 0, err);
       break;
     }
+    int why = errno;
     nd_free(file->path);
     s->log_n--;
-    if (errno != EEXIST) {
-      status = nd_io_fail(err, "create a file in", s->dir, errno);
+    if (why != EEXIST) {
+      status = nd_io_fail(err, "create a file in", s->dir, why);
       break;
     }
   }

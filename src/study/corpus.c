@@ -62,11 +62,11 @@ static nd_status take_record(walker *w, const nd_raw *raw, nd_error *err) {
   return w->each(w->context, &d, err);
 }
 
-static nd_status walk_all(walker *w, const char *const *inputs, size_t n, const char *tmp,
+static nd_status walk_all(walker *w, const char *const *inputs, size_t n, const char *work,
                           const char *spool, nd_error *err) {
   nd_summary *s = w->job.summary;
   ND_TRY(nd_job_plan(&w->job, inputs, n, NULL, spool, err));
-  ND_TRY(nd_census(&w->job, tmp, err)); /* what must be known of all before the first is read */
+  ND_TRY(nd_census(&w->job, work, err)); /* what must be known of all before the first is read */
   ND_TRY(nd_signer_new(&w->signer, &w->job.settings, err));
   w->range_file = UINT32_MAX;
   for (;;) {
@@ -93,21 +93,14 @@ nd_status nd_corpus_each(nd_summary *summary, const char *const *inputs, size_t 
                          void *context, nd_error *err) {
   walker w = {.each = each, .context = context};
   char *work = NULL, *spool = NULL;
-  const char *tmp = options->tmp[0] ? options->tmp : getenv("TMPDIR");
-  if (!tmp || !tmp[0]) tmp = "/tmp";
-  bool piped = false;
-  for (size_t i = 0; i < n; i++) piped |= strcmp(inputs[i], "-") == 0;
+  /* What is counted first, and standard input, need a place of their own: names in a folder
+   * that is shared with others may be theirs. */
+  bool apart = options->sample[0] || options->ignore_boilerplate;
+  for (size_t i = 0; i < n; i++) apart |= strcmp(inputs[i], "-") == 0;
   nd_status status = nd_job_open(&w.job, summary, options, hooks, err);
-  if (status == ND_OK && piped) {
-    status = nd_path_join(&work, tmp, "neardup-XXXXXX", err);
-    if (status == ND_OK && !mkdtemp(work)) {
-      status = nd_fail(err, ND_ERR_IO, "no temporary folder can be made for standard input");
-      nd_free(work);
-      work = NULL;
-    }
-    if (status == ND_OK) status = nd_path_join(&spool, work, "stdin", err);
-  }
-  if (status == ND_OK) status = walk_all(&w, inputs, n, tmp, spool, err);
+  if (status == ND_OK && apart) status = nd_workdir_private(&work, options->tmp, err);
+  if (status == ND_OK && apart) status = nd_path_join(&spool, work, "stdin", err);
+  if (status == ND_OK) status = walk_all(&w, inputs, n, work, spool, err);
   nd_job_finish(&w.job);
   nd_signer_free(w.signer);
   nd_batch_clear(&w.batch);

@@ -4,10 +4,13 @@
 #define FAULT_TOOLS_H
 
 #include <dirent.h>
+#include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/rng.h"
 #include "pipeline/workdir.h"
@@ -47,9 +50,41 @@ static inline nd_status remove_left_behind(const char *folder, nd_error *error) 
     if (strncmp(e->d_name, "neardup-", 8) != 0) continue;
     snprintf(left, sizeof left, "%s/%s", folder, e->d_name);
     status = nd_remove_tree(left, error);
+    rewinddir(d); /* what was not seen yet may have moved up */
   }
   if (d) closedir(d);
   return status;
+}
+
+/* The names in a folder but those of the list (which ends with NULL), for a message; "" if
+ * there are none. */
+static inline const char *left_behind(const char *folder, const char *const *known) {
+  static char names[1000];
+  size_t n = 0;
+  DIR *d = opendir(folder);
+  names[0] = '\0';
+  for (struct dirent *e; d && (e = readdir(d));) {
+    bool expected = strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0;
+    for (size_t i = 0; known[i]; i++) expected |= strcmp(e->d_name, known[i]) == 0;
+    if (expected) continue;
+    int more = snprintf(names + n, sizeof names - n, " %s", e->d_name);
+    if (more < 0 || (size_t)more >= sizeof names - n) break;
+    n += (size_t)more;
+  }
+  if (d) closedir(d);
+  return names;
+}
+
+/* A test's folder is empty at its end: says in TAP what is not so, for a group's teardown has no
+ * other voice. */
+static inline int remove_folder(const char *folder) {
+  static const char *const nothing[] = {NULL};
+  if (rmdir(folder) == 0) return 0;
+  const char *why = strerror(errno);
+  printf("not ok - the folder of the tests is not empty:%s (%s: %s)\n",
+         left_behind(folder, nothing), folder, why);
+  fflush(stdout);
+  return -1;
 }
 
 #endif

@@ -14,7 +14,7 @@
 
 enum { MOST_DOCS = 400, MOST_TOKENS = 160, SHINGLE = 5 };
 
-static char corpus_path[80], second_path[80];
+static char corpus_path[240], second_path[240];
 static nd_error err;
 static nd_rng rng;
 

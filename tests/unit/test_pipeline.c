@@ -219,7 +219,7 @@ static int teardown(void **state) {
   unlink(second_path);
   nd_buf_clear(&text_of[0]);
   nd_buf_clear(&text_of[1]);
-  return rmdir(dir); /* fails when something was left behind */
+  return remove_folder(dir);
 }
 
 static int clear_hooks(void **state) {
