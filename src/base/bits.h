@@ -1,4 +1,4 @@
-/* Differing bits of two bit vectors. */
+/* Differing and common bits of two bit vectors. */
 #ifndef ND_BASE_BITS_H
 #define ND_BASE_BITS_H
 
@@ -9,7 +9,10 @@
 /* Bits that differ in `words` words. */
 uint32_t nd_bits_differ(const uint64_t *a, const uint64_t *b, uint32_t words);
 
-/* The same as a function of one CPU level, which must be one that runs here. */
+/* Bits that are set in both. */
+uint32_t nd_bits_common(const uint64_t *a, const uint64_t *b, uint32_t words);
+
+/* Differing bits as a function of one CPU level, which must be one that runs here. */
 typedef uint32_t (*nd_bits_differ_fn)(const uint64_t *a, const uint64_t *b, uint32_t words);
 nd_bits_differ_fn nd_bits_differ_best(nd_cpu_level level);
 

@@ -1,7 +1,8 @@
 /* Verifying in parallel, in rounds.
  *
  * Candidates come as positions in the wanted order, sorted by the first one, so
- * a thread builds that document's table once for the pairs that follow.
+ * a thread builds that document's table once for the pairs that follow.  Groups of
+ * pairs that share their documents are compared together (together.h).
  *
  * Meanwhile the star clustering is followed: when a pair's first document has
  * been claimed by nobody, it claims the second.  A star edge (a, b) of a hot
@@ -14,16 +15,17 @@
 #include "base/threads.h"
 #include "pipeline/methods.h"
 #include "pipeline/sampled.h"
+#include "pipeline/together.h"
 #include "verify/edit_distance.h"
+#include "verify/group.h"
 
-enum { ROUND = 1 << 16, JOB = 1 << 10, PREPARED = 512 };
+enum { ROUND = 1 << 16, PREPARED = 512 };
 static const uint64_t not_similar = ND_NOT_SIMILAR;
 
 typedef struct checker {
   const nd_text_source *source;
   const nd_settings *settings;
-  nd_item *items;
-  size_t n;
+  nd_item *items; /* of the plan */
   struct hand {
     nd_comparer *comparer;
     nd_sampled *sampled; /* --verify sample */
@@ -39,7 +41,12 @@ typedef struct checker {
     uint32_t row_document;   /* whose the first of them is */
     bool have_left;
     uint32_t left_document;
-  } * hands;             /* one per thread */
+    nd_group *group;
+    uint32_t group_number; /* which one of the plan it holds; ND_ALONE: none */
+    size_t group_pairs;    /* compared since it was empty */
+    bool thrashing;        /* the group does not fit: two at a time */
+  } * hands;               /* one per thread */
+  nd_together plan;
   nd_judge judge;        /* of rows; NULL: none */
   bool texts;            /* the documents are compared */
   bool all;              /* no threshold */
@@ -52,6 +59,7 @@ static void clear_hands(checker *c) {
   for (unsigned i = 0; c->hands && i < c->settings->threads; i++) {
     nd_comparer_free(c->hands[i].comparer);
     nd_sampled_free(c->hands[i].sampled);
+    nd_group_free(c->hands[i].group);
     nd_edit_scratch_clear(&c->hands[i].edit);
     nd_texts_free(c->hands[i].texts);
     for (size_t k = 0; c->hands[i].prepared && k < PREPARED; k++)
@@ -63,6 +71,7 @@ static void clear_hands(checker *c) {
   }
   nd_free(c->hands);
   c->hands = NULL;
+  nd_together_clear(&c->plan);
 }
 
 static nd_status make_hands(checker *c, nd_error *err) {
@@ -74,6 +83,7 @@ static nd_status make_hands(checker *c, nd_error *err) {
   if (!c->hands) return nd_fail_memory(err, s->threads * sizeof *c->hands);
   for (unsigned i = 0; i < s->threads; i++) {
     ND_TRY(nd_comparer_new(&c->hands[i].comparer, s->shingle, s->options->seed, err));
+    ND_TRY(nd_group_new(&c->hands[i].group, s->shingle, s->options->seed, err));
     ND_TRY(nd_texts_new(&c->hands[i].texts, c->source, err));
     c->hands[i].prepared = nd_calloc(PREPARED, sizeof *c->hands[i].prepared);
     if (!c->hands[i].prepared) return nd_fail_memory(err, PREPARED * sizeof *c->hands[i].prepared);
@@ -144,6 +154,45 @@ static nd_status compare_texts(nd_overlap *out, struct hand *h, const checker *c
   return ND_OK;
 }
 
+/* A group shares its memory with the prepared documents, which give way.  One
+ * that outgrows it is begun again; when that happens after few pairs, the rest
+ * of it is compared two at a time. */
+static void begin_group(struct hand *h, uint32_t number) {
+  nd_group_empty(h->group);
+  h->have_left = false;
+  h->thrashing = false;
+  h->group_number = number;
+  h->group_pairs = 0;
+}
+
+static nd_status member_of(uint32_t *member, struct hand *h, uint32_t document, nd_error *err) {
+  *member = nd_group_find(h->group, document);
+  if (*member != UINT32_MAX) return ND_OK;
+  nd_buf *text = nd_group_next(h->group, err);
+  if (!text) return ND_ERR_MEMORY;
+  ND_TRY(nd_texts_get(text, h->texts, document, err));
+  return nd_group_add(member, h->group, document, err);
+}
+
+static nd_status compare_together(nd_overlap *out, struct hand *h, const checker *c, uint32_t a,
+                                  uint32_t b, nd_error *err) {
+  size_t bytes = nd_group_bytes(h->group);
+  if (bytes + h->bytes > c->prepared_bytes)
+    make_room(h, bytes < c->prepared_bytes ? c->prepared_bytes - bytes : 0, UINT32_MAX);
+  if (bytes > c->prepared_bytes) {
+    bool few = h->group_pairs < 2 * (size_t)nd_group_count(h->group);
+    begin_group(h, h->group_number);
+    h->thrashing = few;
+  }
+  if (h->thrashing) return compare_texts(out, h, c, a, b, err);
+  uint32_t left, right;
+  h->group_pairs++;
+  ND_TRY(member_of(&left, h, a, err));
+  ND_TRY(member_of(&right, h, b, err));
+  *out = nd_group_compare(h->group, left, right);
+  return ND_OK;
+}
+
 static nd_status compare_rows(uint64_t *value, bool *similar, struct hand *h, const checker *c,
                               uint32_t a, uint32_t b, nd_error *err) {
   uint64_t *other = h->row + c->settings->row.total;
@@ -186,6 +235,8 @@ static nd_status compare(uint64_t *value, struct hand *h, const checker *c, uint
   nd_overlap o;
   if (h->sampled)
     ND_TRY(nd_sampled_compare(&o, h->sampled, h->texts, a, b, err));
+  else if (h->group_number != ND_ALONE)
+    ND_TRY(compare_together(&o, h, c, a, b, err));
   else
     ND_TRY(compare_texts(&o, h, c, a, b, err));
   bool similar = c->all || nd_similarity_reaches(s->similarity, o, s->threshold);
@@ -196,36 +247,44 @@ static nd_status compare(uint64_t *value, struct hand *h, const checker *c, uint
 static nd_status check_job(void *context, unsigned member, uint64_t job, nd_error *err) {
   checker *c = context;
   struct hand *h = &c->hands[member];
-  size_t end = (size_t)(job + 1) * JOB;
-  if (end > c->n) end = c->n;
-  for (size_t i = (size_t)job * JOB; i < end; i++) {
-    uint32_t a = nd_order_document(c->order, (uint32_t)(c->items[i].key >> 32));
-    uint32_t b = nd_order_document(c->order, (uint32_t)c->items[i].key);
-    ND_TRY(compare(&c->items[i].value, h, c, a, b, err));
+  const nd_together_job *range = &c->plan.jobs[job];
+  for (size_t i = range->begin; i < range->end; i++) {
+    nd_item *item = &c->items[c->plan.item[i]];
+    uint32_t a = nd_order_document(c->order, (uint32_t)(item->key >> 32));
+    uint32_t b = nd_order_document(c->order, (uint32_t)item->key);
+    if (h->group_number != c->plan.group[i]) begin_group(h, c->plan.group[i]);
+    ND_TRY(compare(&item->value, h, c, a, b, err));
   }
   return ND_OK;
 }
 
-static nd_status check_items(checker *c, nd_error *err) {
-  return nd_threads_run(c->settings->threads, (c->n + JOB - 1) / JOB, check_job, c, err);
+static nd_status check_items(checker *c, nd_item *items, size_t n, nd_error *err) {
+  const nd_settings *s = c->settings;
+  bool groups =
+      (c->texts || !c->judge) && s->similarity != ND_SIMILARITY_EDIT && !c->hands[0].sampled;
+  while (n) {
+    size_t most = n < ND_TOGETHER_MOST ? n : ND_TOGETHER_MOST;
+    ND_TRY(nd_together_plan(&c->plan, items, most, groups, err));
+    for (unsigned i = 0; i < s->threads; i++) begin_group(&c->hands[i], ND_ALONE);
+    c->items = items;
+    ND_TRY(nd_threads_run(s->threads, c->plan.job_n, check_job, c, err));
+    items += most;
+    n -= most;
+  }
+  return ND_OK;
 }
 
 static nd_status fill_list(nd_item *items, size_t n, const nd_text_source *source, bool documents,
                            bool all, nd_error *err) {
   const nd_order by_number = {0};
-  checker c = {.source = source,
-               .settings = source->settings,
-               .items = items,
-               .n = n,
-               .order = &by_number,
-               .all = all};
+  checker c = {.source = source, .settings = source->settings, .order = &by_number, .all = all};
   choose_judge(&c);
   if (documents) {
     c.judge = NULL;
     c.whole = true;
   }
   nd_status status = make_hands(&c, err);
-  if (status == ND_OK) status = check_items(&c, err);
+  if (status == ND_OK) status = check_items(&c, items, n, err);
   clear_hands(&c);
   return status;
 }
@@ -246,10 +305,7 @@ void nd_confirmed_clear(nd_confirmed *c) {
 }
 
 static nd_status judge_texts(void *context, nd_item *items, size_t n, nd_error *err) {
-  checker *c = context;
-  c->items = items;
-  c->n = n;
-  return check_items(c, err);
+  return check_items(context, items, n, err);
 }
 
 /* The rounds: what has been read, and who has claimed whom so far. */

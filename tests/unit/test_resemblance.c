@@ -13,6 +13,7 @@
 
 #include "base/rng.h"
 #include "text/words.h"
+#include "verify/group.h"
 #include "verify/resemblance.h"
 
 static nd_error err;
@@ -154,11 +155,38 @@ static void expect(nd_comparer *c, nd_str left, nd_str right, set a, set b) {
              want.joint);
 }
 
+/* Any two of the texts as members of a group, added in any order. */
+static void expect_in_group(nd_group *g, const nd_buf *text, const set *sets, uint32_t n) {
+  uint32_t first = (uint32_t)nd_rng_below(&rng, n);
+  nd_group_empty(g);
+  for (uint32_t i = 0; i < n; i++) {
+    uint32_t key = (first + i) % n, member = 0;
+    nd_buf *to = nd_group_next(g, &err);
+    assert_non_null(to);
+    assert_int_equal(nd_group_find(g, key * 7), UINT32_MAX);
+    if (text[key].n) ok(nd_buf_append(to, text[key].p, text[key].n, &err));
+    ok(nd_group_add(&member, g, key * 7, &err));
+    assert_int_equal(member, i);
+  }
+  assert_int_equal(nd_group_count(g), n);
+  for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t j = 0; j < n; j++) {
+      nd_overlap want = overlap_naively(sets[i], sets[j]);
+      nd_overlap got = nd_group_compare(g, nd_group_find(g, i * 7), nd_group_find(g, j * 7));
+      if (got.common != want.common || got.joint != want.joint || got.left != sets[i].n)
+        fail_msg("\"%.*s\" and \"%.*s\": %u/%u, not %u/%u", (int)text[i].n, text[i].p,
+                 (int)text[j].n, text[j].p, got.common, got.joint, want.common, want.joint);
+    }
+  }
+}
+
 /* One comparer, many lefts, many rights each: its tables are used again. */
 static void check_kind(nd_shingle_spec spec, int rounds) {
   enum { TEXTS = 7 };
   nd_comparer *c = NULL;
+  nd_group *g = NULL;
   ok(nd_comparer_new(&c, spec, nd_rng_next(&rng), &err));
+  ok(nd_group_new(&g, spec, nd_rng_next(&rng), &err));
   for (int round = 0; round < rounds; round++) {
     nd_buf text[TEXTS];
     set sets[TEXTS];
@@ -176,12 +204,14 @@ static void check_kind(nd_shingle_spec spec, int rounds) {
       for (int j = 0; j < TEXTS; j++)
         expect(c, nd_buf_str(&text[i]), nd_buf_str(&text[j]), sets[i], sets[j]);
     }
+    expect_in_group(g, text, sets, TEXTS);
     for (int i = 0; i < TEXTS; i++) {
       nd_buf_clear(&text[i]);
       free(sets[i].s);
     }
   }
   nd_comparer_free(c);
+  nd_group_free(g);
 }
 
 static void agrees_with_sets_of_strings(void **state) {
@@ -220,6 +250,13 @@ static void common_ends(void **state) {
       part[i] = draw_text((size_t)nd_rng_below(&rng, i < 2 ? 25 : 6), alphabet, longest);
     for (int i = 0; i < 3; i++) text[i] = join(&part[0], &part[2 + i], &part[1]);
     nd_comparer *c = NULL;
+    nd_group *g = NULL;
+    set sets[3];
+    for (int i = 0; i < 3; i++) sets[i] = make_set(nd_buf_str(&text[i]), spec);
+    ok(nd_group_new(&g, spec, 1 + (uint64_t)round, &err));
+    expect_in_group(g, text, sets, 3);
+    nd_group_free(g);
+    for (int i = 0; i < 3; i++) free(sets[i].s);
     ok(nd_comparer_new(&c, spec, 1 + (uint64_t)round, &err));
     for (int i = 0; i < 3; i++) {
       set a = make_set(nd_buf_str(&text[i]), spec);
@@ -333,6 +370,10 @@ static void fingerprints_may_collide(void **state) {
       ok(nd_comparer_left(c, nd_buf_str(&text[0]), &err));
       expect(c, nd_buf_str(&text[0]), nd_buf_str(&text[1]), a, b);
       expect(c, nd_buf_str(&text[0]), nd_buf_str(&text[0]), a, a);
+      nd_group *g = NULL;
+      ok(nd_group_new(&g, spec, 1, &err));
+      expect_in_group(g, text, (const set[]){a, b}, 2);
+      nd_group_free(g);
       nd_comparer_free(c);
       free(a.s);
       free(b.s);
@@ -359,6 +400,24 @@ static void memory_faults(void **state) {
     nd_comparer_free(c);
   }
   nd_comparer_free(NULL);
+  hit = true;
+  for (uint64_t nth = 1; hit; nth++) {
+    nd_group *g = NULL;
+    uint32_t member;
+    nd_mem_fail_at(nth);
+    nd_status status = nd_group_new(&g, (nd_shingle_spec){ND_SHINGLE_WORDS, 4}, 1, &err);
+    for (uint32_t i = 0; i < 40 && status == ND_OK; i++) {
+      const nd_buf *text = i % 2 ? &left : &right;
+      nd_buf *to = nd_group_next(g, &err);
+      status = to ? nd_buf_append(to, text->p, text->n, &err) : ND_ERR_MEMORY;
+      if (status == ND_OK) status = nd_group_add(&member, g, i, &err);
+    }
+    hit = nd_mem_count() >= nth;
+    nd_mem_fail_at(0);
+    assert_int_equal(status, hit ? ND_ERR_MEMORY : ND_OK);
+    nd_group_free(g);
+  }
+  nd_group_free(NULL);
   nd_buf_clear(&left);
   nd_buf_clear(&right);
 }
