@@ -6,7 +6,7 @@ BUILD := build
 MAKEFLAGS += --no-print-directory
 export V PREFIX DESTDIR
 
-.PHONY: all help demo test test-core test-faults install bench quality fuzz man format lint clean wheel bench-peers
+.PHONY: all help demo test test-core test-faults install bench bench-spark quality fuzz man format lint clean wheel bench-peers
 .DEFAULT_GOAL := all
 
 all: ## build the command and the library (build/neardup, build/libneardup.so)
@@ -39,7 +39,6 @@ install: all ## install below PREFIX (/usr/local); DESTDIR stages a package
 bench: all ## measure speed and memory (bench/run)
 	@bench/run
 
-.PHONY: bench-spark
 bench-spark: all ## the Spark job beside the one-machine command (bench/spark.py)
 	@tools/install-deps java
 	@bench/spark.py
@@ -52,7 +51,12 @@ fuzz: ## fuzz every reader for SECONDS (60) each, with clang's libFuzzer
 	@tools/install-deps build fuzz
 	@fuzz/run --seconds $(or $(SECONDS),60)
 
-.PHONY: all help demo test test-core test-faults install bench quality fuzz man format lint clean wheel bench-peers
+bench-peers: all ## speed beside other MinHash libraries, written to docs/peers.md
+	@tools/python-env && tools/python-env --peers
+	@build/venv/bin/python bench/peers.py --write
+
+quality: all ## precision and recall on gold sets, written to docs/quality.md
+	@bench/quality.py
 
 man: ## the manual pages, in build/man
 	@tools/install-deps build man
