@@ -1,9 +1,10 @@
 /* Classes of shingles per document and per pair; see trials.h.
  *
- *   1  (key, record) of every record's distinct shingles → sort
- *   2  a run of equal keys → its class, added to each of its records' cells, and
- *      (pair, class) for every pair of them → sort
- *   3  equal pairs are neighbours: their classes are added up when read
+ *   1  (key, record) of every record's distinct shingles, dealt out to parts of the keys
+ *      (scatter.h)
+ *   2  a part → runs of equal keys → the class of each, added to its records' cells
+ *   3  once more, and the records of each run go to the lists (trial_lists.h), which count
+ *      pairs; where the lists of all records do not fit the memory, of some at a time
  *
  * The class of a shingle in 12 bits:
  *
@@ -12,58 +13,68 @@
  *   8 … 11  the first level that lets it pass; ND_TRIAL_LEVELS: none */
 #include "pipeline/trials.h"
 
+#include <stdatomic.h>
+
 #include "base/threads.h"
+#include "candidate/scatter.h"
+#include "pipeline/trial_lists.h"
 #include "text/words.h"
 
-enum { JOB_RECORDS = 1 << 10, ROOM = 1 << 12, BATCH = 1 << 10 };
-static const uint64_t most_pairs = UINT64_C(1000000000); /* 16 GB on disk */
+enum { JOB_RECORDS = 1 << 8, PART_ITEMS = 1 << 16, LEAST_BITS = 4, MOST_BITS = 10 };
 
-typedef struct maker {
-  nd_trials *out;
-  const nd_text_source *source;
-  nd_sorter *shingles;
-} maker;
+/* --- step 1 --- */
 
-static nd_status add_record(maker *m, nd_texts *texts, nd_buf *text, nd_shingles *shingles,
-                            uint32_t **end, size_t *cap, uint32_t record, nd_error *err) {
-  const nd_settings *s = m->source->settings;
-  size_t count;
-  ND_TRY(nd_texts_get(text, texts, m->out->document[record], err));
-  ND_TRY(nd_token_ends(end, &count, cap, nd_buf_str(text), err));
-  ND_TRY(nd_shingle_make(shingles, nd_buf_str(text), *end, count, s->shingle, s->options->seed,
-                         false, err));
-  m->out->tokens[record] = (uint32_t)count;
-  nd_item items[512];
-  size_t n = 0;
-  for (size_t i = 0; i < shingles->n; i++) {
-    items[n++] = (nd_item){nd_sample_key(shingles->fingerprint[i]), record};
-    if (n < sizeof items / sizeof *items && i + 1 < shingles->n) continue;
-    ND_TRY(nd_sorter_add(m->shingles, items, n, err));
-    n = 0;
-  }
-  return ND_OK;
+typedef struct lister {
+  nd_texts *texts;
+  nd_buf text;
+  nd_shingles shingles;
+  uint32_t *end;
+  size_t end_cap;
+  uint64_t *key, *spare;
+  nd_item *items;
+  size_t key_cap, spare_cap, item_cap;
+} lister;
+
+static nd_status list_record(nd_trials *t, lister *l, uint32_t record, nd_error *err) {
+  const nd_settings *s = t->source->settings;
+  size_t count, n = 0;
+  ND_TRY(nd_texts_get(&l->text, l->texts, t->document[record], err));
+  ND_TRY(nd_token_ends(&l->end, &count, &l->end_cap, nd_buf_str(&l->text), err));
+  ND_TRY(nd_shingle_make(&l->shingles, nd_buf_str(&l->text), l->end, count, s->shingle,
+                         s->options->seed, false, err));
+  t->tokens[record] = (uint32_t)count;
+  const size_t all = l->shingles.n;
+  ND_TRY(nd_array_grow(&l->key, &l->key_cap, all, sizeof *l->key, err));
+  ND_TRY(nd_array_grow(&l->spare, &l->spare_cap, all, sizeof *l->spare, err));
+  ND_TRY(nd_array_grow(&l->items, &l->item_cap, all, sizeof *l->items, err));
+  for (size_t i = 0; i < all; i++) l->key[i] = nd_sample_key(l->shingles.fingerprint[i]);
+  nd_radix_u64(l->key, l->spare, all);
+  for (size_t i = 0; i < all; i++)
+    if (i == 0 || l->key[i] != l->key[i - 1]) l->items[n++] = (nd_item){l->key[i], record};
+  return nd_scatter_add(t->shingles, l->items, n, err);
 }
 
-static nd_status add_records(void *context, unsigned member, uint64_t job, nd_error *err) {
-  maker *m = context;
+static nd_status list_records(void *context, unsigned member, uint64_t job, nd_error *err) {
+  nd_trials *t = context;
   (void)member;
-  ND_TRY(nd_hooks_check(m->source->hooks, err));
+  ND_TRY(nd_hooks_check(t->source->hooks, err));
   uint64_t end = (job + 1) * JOB_RECORDS;
-  if (end > m->out->n) end = m->out->n;
-  nd_texts *texts = NULL;
-  nd_buf text = {0};
-  nd_shingles shingles = {0};
-  uint32_t *ends = NULL;
-  size_t cap = 0;
-  nd_status status = nd_texts_new(&texts, m->source, err);
+  if (end > t->n) end = t->n;
+  lister l = {0};
+  nd_status status = nd_texts_new(&l.texts, t->source, err);
   for (uint64_t r = job * JOB_RECORDS; r < end && status == ND_OK; r++)
-    status = add_record(m, texts, &text, &shingles, &ends, &cap, (uint32_t)r, err);
-  nd_texts_free(texts);
-  nd_buf_clear(&text);
-  nd_shingles_clear(&shingles);
-  nd_free(ends);
+    status = list_record(t, &l, (uint32_t)r, err);
+  nd_texts_free(l.texts);
+  nd_buf_clear(&l.text);
+  nd_shingles_clear(&l.shingles);
+  nd_free(l.end);
+  nd_free(l.key);
+  nd_free(l.spare);
+  nd_free(l.items);
   return status;
 }
+
+/* --- steps 2 and 3 --- */
 
 static unsigned class_of(uint64_t key, size_t df) {
   unsigned deep = 0;
@@ -73,97 +84,119 @@ static unsigned class_of(uint64_t key, size_t df) {
   return (unsigned)(key % ND_TRIAL_RESIDUES) | deep << 5 | (unsigned)level << 8;
 }
 
-ND_INLINE void count_class(uint32_t *cell, unsigned class) {
-  unsigned level = class >> 8;
-  cell[class % ND_TRIAL_RESIDUES]++;
-  for (unsigned d = 0; d < (class >> 5 & 7); d++) cell[ND_TRIAL_RESIDUES + d]++;
-  if (level < ND_TRIAL_LEVELS) cell[ND_TRIAL_RESIDUES + ND_TRIAL_DEEP + level]++;
+/* The cells that a class counts in. */
+static unsigned cells_of(unsigned cell[2 + ND_TRIAL_DEEP], unsigned class) {
+  unsigned n = 0, level = class >> 8;
+  cell[n++] = class % ND_TRIAL_RESIDUES;
+  for (unsigned d = 0; d < (class >> 5 & 7); d++) cell[n++] = ND_TRIAL_RESIDUES + d;
+  if (level < ND_TRIAL_LEVELS) cell[n++] = ND_TRIAL_RESIDUES + ND_TRIAL_DEEP + level;
+  return n;
 }
 
-/* The records of one shingle, and pairs on their way out. */
-typedef struct run_of {
+/* What one thread needs to walk the runs of a part. */
+typedef struct walker {
+  nd_gathered items;
   uint32_t *record;
-  size_t n, cap;
-  nd_item out[ROOM];
-  size_t out_n;
-} run_of;
+  uint64_t *value, *spare;
+  size_t record_cap, value_cap, spare_cap;
+  uint64_t given, given_of[ND_TRIAL_CELLS];
+} walker;
 
-static nd_status give_run(maker *m, run_of *r, uint64_t key, nd_error *err) {
-  nd_trials *t = m->out;
-  if (r->n == 0) return ND_OK;
-  unsigned class = class_of(key, r->n);
-  uint64_t pairs = (uint64_t)r->n * (r->n - 1) / 2;
-  t->given += pairs;
-  if (t->given > most_pairs)
-    return nd_fail(err, ND_ERR_LIMIT,
-                   "shingles that many documents have give more than %llu million pairs to count "
-                   "(16 bytes each); take a part of the corpus, or --ignore-boilerplate",
-                   (unsigned long long)(most_pairs / 1000000));
-  uint32_t once[ND_TRIAL_CELLS] = {0};
-  count_class(once, class);
-  for (unsigned i = 0; i < ND_TRIAL_CELLS; i++) t->given_of[i] += once[i] * pairs;
-  for (size_t i = 0; i < r->n; i++) {
-    count_class(t->cell + (size_t)r->record[i] * ND_TRIAL_CELLS, class);
-    for (size_t j = i + 1; j < r->n; j++) {
-      r->out[r->out_n++] = (nd_item){(uint64_t)r->record[i] << 32 | r->record[j], class};
-      if (r->out_n < ROOM) continue;
-      r->out_n = 0;
-      ND_TRY(nd_sorter_add(t->pairs, r->out, ROOM, err));
+/* A walk over all runs: to count cells (no lists), or to fill the lists of some records. */
+typedef struct walk {
+  nd_trials *t;
+  walker *walker; /* per thread */
+  nd_trial_lists *lists;
+  uint32_t from, to;
+  uint64_t fit;      /* items of a part that are in memory at once */
+  _Atomic bool full; /* the lists are */
+} walk;
+
+static nd_status take_run(walk *k, walker *w, uint64_t key, const nd_item *items, size_t n,
+                          nd_error *err) {
+  nd_trials *t = k->t;
+  const unsigned class = class_of(key, n);
+  if (!k->lists) {
+    unsigned cell[2 + ND_TRIAL_DEEP], cells = cells_of(cell, class);
+    const uint64_t pairs = (uint64_t)n * (n - 1) / 2;
+    w->given += pairs;
+    for (unsigned c = 0; c < cells; c++) {
+      w->given_of[cell[c]] += pairs;
+      for (size_t i = 0; i < n; i++)
+        __atomic_fetch_add(&t->cell[(size_t)items[i].value * ND_TRIAL_CELLS + cell[c]], 1,
+                           __ATOMIC_RELAXED);
     }
-    if ((i & 1023) == 1023) ND_TRY(nd_hooks_check(m->source->hooks, err));
+    return ND_OK;
   }
-  r->n = 0;
+  if (n < 2) return ND_OK;
+  ND_TRY(nd_array_grow(&w->value, &w->value_cap, n, sizeof *w->value, err));
+  ND_TRY(nd_array_grow(&w->record, &w->record_cap, n, sizeof *w->record, err));
+  bool rises = true;
+  for (size_t i = 0; i < n; i++) {
+    w->value[i] = items[i].value;
+    rises &= i == 0 || items[i - 1].value < items[i].value;
+  }
+  if (!rises) {
+    ND_TRY(nd_array_grow(&w->spare, &w->spare_cap, n, sizeof *w->spare, err));
+    nd_radix_u64(w->value, w->spare, n);
+  }
+  /* Of a list only what follows a record of the round. */
+  size_t kept = 0;
+  for (size_t i = 0; i < n; i++)
+    if (w->value[i] >= k->from) w->record[kept++] = (uint32_t)w->value[i];
+  if (kept < 2 || w->record[0] >= k->to) return ND_OK;
+  bool full;
+  ND_TRY(nd_trial_lists_add(&full, k->lists, w->record, kept, class, err));
+  if (full) k->full = true;
   return ND_OK;
 }
 
-static nd_status expand_runs(maker *m, run_of *r, nd_item *items, nd_error *err) {
-  uint64_t key = 0;
-  for (;;) {
-    size_t n;
-    ND_TRY(nd_sorter_next(&n, items, ROOM, m->shingles, err));
-    if (n == 0) break;
-    for (size_t i = 0; i < n; i++) {
-      if (items[i].key != key) {
-        ND_TRY(give_run(m, r, key, err));
-        key = items[i].key;
-      }
-      /* A record's repeated shingles are neighbours. */
-      if (r->n && r->record[r->n - 1] == items[i].value) continue;
-      ND_TRY(nd_array_grow(&r->record, &r->cap, r->n + 1, sizeof *r->record, err));
-      r->record[r->n++] = (uint32_t)items[i].value;
+static nd_status walk_part(void *context, unsigned member, uint64_t job, nd_error *err) {
+  walk *k = context;
+  walker *w = &k->walker[member];
+  ND_TRY(nd_hooks_check(k->t->source->hooks, err));
+  const uint64_t count = nd_scatter_count(k->t->shingles, (uint32_t)job);
+  unsigned slice_bits = 0;
+  while (count >> slice_bits > k->fit && slice_bits < 20) slice_bits++;
+  for (uint32_t slice = 0; slice >> slice_bits == 0; slice++) {
+    if (k->full) return ND_OK;
+    ND_TRY(nd_scatter_take(&w->items, k->t->shingles, (uint32_t)job, slice, slice_bits, err));
+    const nd_item *items = w->items.items;
+    for (size_t i = 0, end; i < w->items.n; i = end) {
+      for (end = i + 1; end < w->items.n && items[end].key == items[i].key;) end++;
+      ND_TRY(take_run(k, w, items[i].key, items + i, end - i, err));
     }
   }
-  ND_TRY(give_run(m, r, key, err));
-  return nd_sorter_add(m->out->pairs, r->out, r->out_n, err);
+  return ND_OK;
 }
 
-static nd_status make(maker *m, uint64_t memory, const char *tmp, nd_error *err) {
-  nd_trials *t = m->out;
-  const nd_settings *s = m->source->settings;
-  ND_TRY(nd_sorter_new(&m->shingles, memory / 2, tmp, false, err));
-  nd_sorter_by_value(m->shingles);
-  uint64_t jobs = ((uint64_t)t->n + JOB_RECORDS - 1) / JOB_RECORDS;
-  ND_TRY(nd_threads_run(s->threads, jobs, add_records, m, err));
-  ND_TRY(nd_sorter_finish(m->shingles, err));
-  ND_TRY(nd_sorter_new(&t->pairs, memory / 2, tmp, false, err));
-  nd_item *items = nd_malloc(ROOM * sizeof *items);
-  run_of *run = nd_calloc(1, sizeof *run);
-  nd_status status = items && run ? ND_OK : nd_fail_memory(err, sizeof *run);
-  if (status == ND_OK) status = expand_runs(m, run, items, err);
-  nd_free(items);
-  if (run) nd_free(run->record);
-  nd_free(run);
-  nd_sorter_free(m->shingles);
-  m->shingles = NULL;
-  ND_TRY(status);
-  return nd_sorter_finish(t->pairs, err);
+static nd_status walk_all(walk *k, nd_error *err) {
+  const unsigned threads = k->t->source->settings->threads;
+  nd_trials *t = k->t;
+  k->fit = t->memory / 8 / threads / (2 * sizeof(nd_item));
+  if (k->fit < PART_ITEMS) k->fit = PART_ITEMS;
+  k->walker = nd_calloc(threads, sizeof *k->walker);
+  if (!k->walker) return nd_fail_memory(err, threads * sizeof *k->walker);
+  nd_status status = nd_threads_run(threads, UINT64_C(1) << t->bits, walk_part, k, err);
+  for (unsigned i = 0; i < threads; i++) {
+    walker *w = &k->walker[i];
+    t->given += w->given;
+    for (unsigned c = 0; c < ND_TRIAL_CELLS; c++) t->given_of[c] += w->given_of[c];
+    nd_gathered_clear(&w->items);
+    nd_free(w->record);
+    nd_free(w->value);
+    nd_free(w->spare);
+  }
+  nd_free(k->walker);
+  k->walker = NULL;
+  return status;
 }
 
 nd_status nd_trials_make(nd_trials *out, const nd_text_source *source, const uint32_t *document,
                          uint32_t n, uint64_t memory, const char *tmp, nd_error *err) {
-  *out = (nd_trials){.n = n};
-  uint64_t cells = (uint64_t)n * (ND_TRIAL_CELLS + 2) * sizeof *out->cell;
-  if (cells > memory)
+  *out = (nd_trials){.n = n, .memory = memory, .source = source};
+  const uint64_t cells = (uint64_t)n * (ND_TRIAL_CELLS + 2) * sizeof *out->cell;
+  if (cells > memory / 2)
     return nd_fail(err, ND_ERR_LIMIT,
                    "trials on %u documents need %llu MB beside the sorting; give more --memory, or "
                    "fewer documents",
@@ -173,49 +206,51 @@ nd_status nd_trials_make(nd_trials *out, const nd_text_source *source, const uin
   out->cell = nd_calloc(n + (size_t)1, ND_TRIAL_CELLS * sizeof *out->cell);
   if (!out->document || !out->tokens || !out->cell) return nd_fail_memory(err, cells);
   if (n) memcpy(out->document, document, n * sizeof *document);
-  maker m = {.out = out, .source = source};
-  nd_status status = make(&m, memory, tmp, err);
-  nd_sorter_free(m.shingles);
-  return status;
+  const uint64_t items = nd_source_shingles(source);
+  for (out->bits = LEAST_BITS; out->bits < MOST_BITS && items >> out->bits > PART_ITEMS;)
+    out->bits++;
+  ND_TRY(nd_scatter_new(&out->shingles, out->bits, memory / 4, tmp, err));
+  ND_TRY(nd_threads_run(source->settings->threads, ((uint64_t)n + JOB_RECORDS - 1) / JOB_RECORDS,
+                        list_records, out, err));
+  walk k = {.t = out, .to = n};
+  return walk_all(&k, err);
 }
 
 void nd_trials_clear(nd_trials *t) {
   nd_free(t->document);
   nd_free(t->tokens);
   nd_free(t->cell);
-  nd_sorter_free(t->pairs);
+  nd_scatter_free(t->shingles);
   *t = (nd_trials){0};
 }
 
-static nd_status each_pair(nd_trials *t, nd_item *items, nd_trial_pair *batch, nd_trials_take each,
-                           void *context, nd_error *err) {
-  size_t filled = 0; /* the last of them is not complete yet */
-  for (;;) {
-    size_t n;
-    ND_TRY(nd_sorter_next(&n, items, ROOM, t->pairs, err));
-    if (n == 0) break;
-    for (size_t i = 0; i < n; i++) {
-      uint32_t a = (uint32_t)(items[i].key >> 32), b = (uint32_t)items[i].key;
-      if (!filled || batch[filled - 1].a != a || batch[filled - 1].b != b) {
-        if (filled == BATCH) {
-          ND_TRY(each(context, batch, filled, err));
-          filled = 0;
-        }
-        batch[filled++] = (nd_trial_pair){.a = a, .b = b};
-      }
-      count_class(batch[filled - 1].cell, (unsigned)items[i].value);
+nd_status nd_trials_each(nd_trials *t, nd_trials_take each, void *context, nd_error *err) {
+  walk k = {.t = t, .to = t->n};
+  ND_TRY(nd_trial_lists_new(&k.lists, t->n, t->source->settings->threads, t->memory / 2, err));
+  nd_status status = ND_OK;
+  while (k.from < t->n && status == ND_OK) {
+    k.full = false;
+    status = walk_all(&k, err);
+    const uint32_t records = k.to - k.from;
+    if (status == ND_OK && nd_trial_lists_work(k.lists) > ND_TRIAL_MOST_WORK)
+      status = nd_fail(err, ND_ERR_LIMIT,
+                       "shingles that many documents have give more than %llu billion pairs to "
+                       "count; take a part of the corpus, or --ignore-boilerplate",
+                       (unsigned long long)(ND_TRIAL_MOST_WORK / 1000000000));
+    else if (status == ND_OK && !k.full) {
+      status = nd_trial_lists_count(k.lists, k.from, k.to, each, context, err);
+      k.from = k.to;
+      k.to = t->n - k.from > records ? k.from + records : t->n;
+    } else if (status == ND_OK && records == 1) {
+      status =
+          nd_fail(err, ND_ERR_LIMIT,
+                  "what a document shares with others does not fit %llu MB; give more --memory",
+                  (unsigned long long)(t->memory >> 20));
+    } else if (status == ND_OK) { /* too much at once: half of the records */
+      nd_trial_lists_clear(k.lists);
+      k.to = k.from + records / 2;
     }
   }
-  return filled ? each(context, batch, filled, err) : ND_OK;
-}
-
-nd_status nd_trials_each(nd_trials *t, nd_trials_take each, void *context, nd_error *err) {
-  ND_TRY(nd_sorter_rewind(t->pairs, err));
-  nd_item *items = nd_malloc(ROOM * sizeof *items);
-  nd_trial_pair *batch = nd_malloc(BATCH * sizeof *batch);
-  nd_status status = items && batch ? ND_OK : nd_fail_memory(err, BATCH * sizeof *batch);
-  if (status == ND_OK) status = each_pair(t, items, batch, each, context, err);
-  nd_free(items);
-  nd_free(batch);
+  nd_trial_lists_free(k.lists);
   return status;
 }

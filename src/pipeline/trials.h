@@ -10,7 +10,7 @@
  *                  the first of the levels 10, 20 … 100 that lets it pass
  *
  * Modulo 16, 8, 4, 2 and 1 are sums of cells: all residues of all ratios down to
- * 1/32, for the price of one run of --method exact. */
+ * 1/32, for a small multiple of the price of one run of --method exact. */
 #ifndef ND_PIPELINE_TRIALS_H
 #define ND_PIPELINE_TRIALS_H
 
@@ -31,11 +31,14 @@ typedef struct nd_trials {
   uint32_t *cell;                    /* ND_TRIAL_CELLS per record */
   uint64_t given;                    /* pairs that step 1 gives: the sum of df (df - 1) / 2 … */
   uint64_t given_of[ND_TRIAL_CELLS]; /* … by class */
-  nd_sorter *pairs;                  /* record << 32 | record → class; finished */
+  uint64_t memory;
+  const nd_text_source *source;
+  struct nd_scatter *shingles; /* key → record */
+  unsigned bits;               /* of the parts of the shingles */
 } nd_trials;
 
-/* Shingles of the documents (firsts; rising) → classes → pairs.  `memory` and
- * temporary files as for --method exact. */
+/* Shingles of the documents (firsts; rising) → classes.  `memory` and temporary files as
+ * for --method exact. */
 nd_status nd_trials_make(nd_trials *out, const nd_text_source *source, const uint32_t *document,
                          uint32_t n, uint64_t memory, const char *tmp, nd_error *err) ND_MUST_CHECK;
 void nd_trials_clear(nd_trials *t);
@@ -46,9 +49,9 @@ typedef struct nd_trial_pair {
   uint32_t cell[ND_TRIAL_CELLS];
 } nd_trial_pair;
 
-/* Calls `each` with all pairs, in order, some at a time. */
-typedef nd_status (*nd_trials_take)(void *context, const nd_trial_pair *pairs, size_t n,
-                                    nd_error *err);
+/* Calls `each` with all pairs, some at a time, in any order, from several threads. */
+typedef nd_status (*nd_trials_take)(void *context, unsigned member, const nd_trial_pair *pairs,
+                                    size_t n, nd_error *err);
 nd_status nd_trials_each(nd_trials *t, nd_trials_take each, void *context,
                          nd_error *err) ND_MUST_CHECK;
 

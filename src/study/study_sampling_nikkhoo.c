@@ -73,7 +73,7 @@ static void run_name(char out[24], const experiment *e, unsigned i) {
 
 static double share_of_documents(const nd_sampling_study *s, unsigned run, unsigned tenths) {
   uint64_t n = 0;
-  for (uint32_t r = 0; r < s->trials.n; r++) n += s->best[r][run] >= tenths ? s->copies[r] : 0;
+  for (uint32_t r = 0; r < s->trials.n; r++) n += s->sum.best[r][run] >= tenths ? s->copies[r] : 0;
   return s->documents ? 100.0 * (double)n / (double)s->documents : NAN;
 }
 
@@ -103,10 +103,10 @@ static nd_status write_shares(nd_sampling_study *s, const experiment *e, nd_erro
 
 /* Average error, correlation, recall and precision of a run. */
 static void measure(double out[MEASURES], const nd_sampling_study *s, unsigned run) {
-  out[0] = nd_pair_error(&s->near[run]);
-  out[1] = nd_pair_correlation(&s->near[run]);
-  out[2] = s->truth ? (double)s->both[run] / (double)s->truth : NAN;
-  out[3] = s->found[run] ? (double)s->both[run] / (double)s->found[run] : NAN;
+  out[0] = nd_pair_error(&s->sum.near[run]);
+  out[1] = nd_pair_correlation(&s->sum.near[run]);
+  out[2] = s->sum.truth ? (double)s->sum.both[run] / (double)s->sum.truth : NAN;
+  out[3] = s->sum.found[run] ? (double)s->sum.both[run] / (double)s->sum.found[run] : NAN;
 }
 
 /* Pairs that step 1 gives no more, as a share (Figure 3.9). */
@@ -148,8 +148,8 @@ static nd_status write_measures(nd_sampling_study *s, const experiment *e, nd_er
       if (status == ND_OK)
         status = nd_table_real(&t, e->level ? table_3_4[i][k] : table_3_2[i][k], 4, err);
     }
-    if (status == ND_OK) status = nd_table_real(&t, nd_pair_error(&s->all[run]), 4, err);
-    if (status == ND_OK) status = nd_table_real(&t, nd_pair_correlation(&s->all[run]), 4, err);
+    if (status == ND_OK) status = nd_table_real(&t, nd_pair_error(&s->sum.all[run]), 4, err);
+    if (status == ND_OK) status = nd_table_real(&t, nd_pair_correlation(&s->sum.all[run]), 4, err);
     if (status == ND_OK) status = nd_table_real(&t, fewer_pairs(s, e, i), 4, err);
   }
   if (status == ND_OK) status = nd_study_table(s->run, &t, err);

@@ -11,7 +11,7 @@ nd_ye_point nd_ye_measure(const nd_sampling_study *s, unsigned group, unsigned t
   double precision = 0, recall = 0, found_sum = 0;
   nd_ye_point out = {NAN, NAN, 0, 0};
   for (unsigned r = 0; r < modulus; r++) {
-    const uint64_t(*t)[ND_YE_STEPS] = s->reached[group][modulus - 1 + r];
+    const uint64_t(*t)[ND_YE_STEPS] = s->sum.reached[group][modulus - 1 + r];
     uint64_t truth = 0, found = 0, both = 0;
     for (unsigned a = 0; a < ND_YE_STEPS; a++) {
       for (unsigned b = 0; b < ND_YE_STEPS; b++) {

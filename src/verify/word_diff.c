@@ -3,11 +3,20 @@
 
 #include <xxhash.h>
 
-enum { LIMIT = 256 };
+#include "base/hash.h"
+
+enum {
+  FIRST_LIMIT = 40, /* steps before documents are cut at anchors */
+  LIMIT = 256,
+  GRAM = 4,        /* words of an anchor */
+  LEAST_BOX = 512, /* words that are worth cutting */
+  CUTS = 4         /* how often what lies between anchors is cut again */
+};
 
 /* Part of both documents that is still to be compared. */
 typedef struct box {
   uint32_t a, a_end, b, b_end;
+  unsigned cuts; /* how often it may still be cut at anchors */
 } box;
 
 typedef struct work {
@@ -32,8 +41,8 @@ static nd_status add_run(nd_diff *d, uint32_t a, uint32_t a_n, uint32_t b, uint3
 
 /* A point on a shortest path through the box, or on a good one.  Diagonal k
  * holds the points with x - y = k; after c steps the diagonals -c … c can be
- * reached, as far as the box has them. */
-static void find_middle(uint32_t *mid_a, uint32_t *mid_b, const work *w, box x) {
+ * reached, as far as the box has them.  False: the ends have not met. */
+static bool find_middle(uint32_t *mid_a, uint32_t *mid_b, const work *w, box x, int64_t limit) {
   const uint32_t *a = w->a + x.a, *b = w->b + x.b;
   int64_t n = x.a_end - x.a, m = x.b_end - x.b, gap = n - m;
   bool odd = gap & 1;
@@ -42,7 +51,7 @@ static void find_middle(uint32_t *mid_a, uint32_t *mid_b, const work *w, box x) 
   r[1] = 0;
   int64_t best = -1, best_x = 0, best_y = 0;
   int64_t last = (n + m + 1) / 2;
-  if (last > LIMIT) last = LIMIT;
+  if (last > limit) last = limit;
   for (int64_t c = 0; c <= last; c++) {
     for (int64_t k = -c; k <= c; k += 2) {
       if (k < -m || k > n) continue;
@@ -61,7 +70,7 @@ static void find_middle(uint32_t *mid_a, uint32_t *mid_b, const work *w, box x) 
       if (odd && other >= -(c - 1) && other <= c - 1 && px + r[other] >= n) {
         *mid_a = x.a + (uint32_t)px;
         *mid_b = x.b + (uint32_t)py;
-        return;
+        return true;
       }
     }
     for (int64_t k = -c; k <= c; k += 2) {
@@ -79,12 +88,128 @@ static void find_middle(uint32_t *mid_a, uint32_t *mid_b, const work *w, box x) 
       if (!odd && other >= -c && other <= c && px + f[other] >= n) {
         *mid_a = x.a + (uint32_t)(n - px);
         *mid_b = x.b + (uint32_t)(m - py);
-        return;
+        return true;
       }
     }
   }
   *mid_a = x.a + (uint32_t)best_x;
   *mid_b = x.b + (uint32_t)best_y;
+  return false;
+}
+
+/* --- anchors ------------------------------------------------------------------- */
+
+/* A run of GRAM words that the box has once on either side. */
+typedef struct nd_diff_anchor {
+  uint32_t a, b;
+  uint32_t before; /* the one before it in the longest rising sequence */
+} anchor;
+
+/* Where a run of words was seen: + 1; 0: nowhere. */
+typedef struct gram {
+  uint32_t a, b;
+  bool twice;
+} gram;
+
+static uint64_t gram_hash(const uint32_t *p) {
+  uint64_t h = 0;
+  for (unsigned i = 0; i < GRAM; i++) h = nd_fold(h ^ p[i], 0x9e3779b97f4a7c15u) + 1;
+  return nd_mix(h);
+}
+
+static gram *find_gram(const work *w, size_t mask, const uint32_t *p) {
+  gram *table = w->d->grams;
+  size_t at = (size_t)gram_hash(p) & mask;
+  for (;; at = (at + 1) & mask) {
+    gram *g = &table[at];
+    if (!g->a && !g->b) return g;
+    const uint32_t *seen = g->a ? w->a + g->a - 1 : w->b + g->b - 1;
+    if (memcmp(seen, p, GRAM * sizeof *p) == 0) return g;
+  }
+}
+
+/* The places of `b` that rise with those of `a`, as many as can be: each is put behind the
+ * one with the smallest end so far.  Leaves the sequence from d->anchors[from] on. */
+static nd_status keep_rising(nd_diff *d, size_t from, nd_error *err) {
+  const size_t n = d->anchor_n - from;
+  anchor *list = d->anchors + from;
+  ND_TRY(nd_array_grow(&d->last, &d->last_cap, n + 1, sizeof *d->last, err));
+  uint32_t *last = d->last; /* last[l]: the smallest end of a sequence of l + 1 */
+  size_t longest = 0;
+  for (size_t i = 0; i < n; i++) {
+    size_t low = 0, high = longest;
+    while (low < high) {
+      const size_t mid = (low + high) / 2;
+      if (list[last[mid]].b < list[i].b)
+        low = mid + 1;
+      else
+        high = mid;
+    }
+    list[i].before = low ? last[low - 1] : UINT32_MAX;
+    last[low] = (uint32_t)i;
+    longest += low == longest;
+  }
+  /* The chain is walked from its end; `last` takes it, as nobody needs it any more. */
+  if (longest) {
+    uint32_t at = last[longest - 1];
+    for (size_t l = longest; l--; at = list[at].before) last[l] = at;
+  }
+  for (size_t l = 0; l < longest; l++) list[l] = list[last[l]];
+  d->anchor_n = from + longest;
+  return ND_OK;
+}
+
+static nd_status find_anchors(const work *w, box x, size_t from, nd_error *err) {
+  nd_diff *d = w->d;
+  const uint32_t n = x.a_end - x.a, m = x.b_end - x.b;
+  d->anchor_n = from;
+  if (n < GRAM || m < GRAM) return ND_OK;
+  size_t size = 64;
+  while (size < 2 * ((size_t)n + m)) size *= 2;
+  ND_TRY(nd_array_grow(&d->grams, &d->gram_cap, size, sizeof(gram), err));
+  memset(d->grams, 0, size * sizeof(gram));
+  ND_TRY(nd_array_grow(&d->last, &d->last_cap, n, sizeof *d->last, err));
+  for (uint32_t i = x.a; i + GRAM <= x.a_end; i++) {
+    gram *g = find_gram(w, size - 1, w->a + i);
+    g->twice |= g->a != 0;
+    g->a = i + 1;
+    d->last[i - x.a] = (uint32_t)(g - (gram *)d->grams);
+  }
+  for (uint32_t i = x.b; i + GRAM <= x.b_end; i++) {
+    gram *g = find_gram(w, size - 1, w->b + i);
+    g->twice |= g->b != 0;
+    g->b = i + 1;
+  }
+  for (uint32_t i = x.a; i + GRAM <= x.a_end; i++) {
+    const gram *g = (const gram *)d->grams + d->last[i - x.a];
+    if (g->twice || !g->b) continue;
+    ND_TRY(nd_array_grow(&d->anchors, &d->anchor_cap, d->anchor_n + 1, sizeof *d->anchors, err));
+    d->anchors[d->anchor_n++] = (anchor){i, g->b - 1, 0};
+  }
+  return keep_rising(d, from, err);
+}
+
+static nd_status split(const work *w, box x);
+
+/* What lies between the anchors, each on its own. */
+static nd_status cut(bool *done, const work *w, box x, nd_error *err) {
+  nd_diff *d = w->d;
+  const size_t from = d->anchor_n;
+  ND_TRY(find_anchors(w, x, from, err));
+  const size_t end = d->anchor_n;
+  *done = end > from;
+  for (size_t i = from; i < end; i++) {
+    const anchor at = d->anchors[i];
+    if (at.a < x.a || at.b < x.b) continue; /* inside the run before */
+    ND_TRY(split(w, (box){x.a, at.a, x.b, at.b, x.cuts}));
+    uint32_t n = GRAM;
+    while (at.a + n < x.a_end && at.b + n < x.b_end && w->a[at.a + n] == w->b[at.b + n]) n++;
+    ND_TRY(add_run(d, at.a, n, at.b, n, true, err));
+    x.a = at.a + n;
+    x.b = at.b + n;
+  }
+  d->anchor_n = from;
+  return *done ? split(w, x) : ND_OK;
 }
 
 static nd_status split(const work *w, box x) {
@@ -106,7 +231,7 @@ static nd_status split(const work *w, box x) {
       tail++;
     if (tail) {
       if (depth == DEPTH) return nd_fail(w->err, ND_ERR_LIMIT, "the difference is nested too deep");
-      stack[depth++] = (box){x.a_end - tail, x.a_end, x.b_end - tail, x.b_end};
+      stack[depth++] = (box){x.a_end - tail, x.a_end, x.b_end - tail, x.b_end, 0};
       x.a_end -= tail;
       x.b_end -= tail;
     }
@@ -115,13 +240,21 @@ static nd_status split(const work *w, box x) {
       continue;
     }
     uint32_t a, b;
-    find_middle(&a, &b, w, x);
+    if (!find_middle(&a, &b, w, x, FIRST_LIMIT)) {
+      bool done = false;
+      if (x.cuts && x.a_end - x.a + x.b_end - x.b >= LEAST_BOX) {
+        x.cuts--;
+        ND_TRY(cut(&done, w, x, w->err));
+      }
+      if (done) continue;
+      find_middle(&a, &b, w, x, LIMIT);
+    }
     if ((a == x.a && b == x.b) || (a == x.a_end && b == x.b_end)) {
       ND_TRY(add_run(w->d, x.a, x.a_end - x.a, x.b, x.b_end - x.b, false, w->err));
       continue;
     }
-    stack[depth++] = (box){a, x.a_end, b, x.b_end};
-    stack[depth++] = (box){x.a, a, x.b, b};
+    stack[depth++] = (box){a, x.a_end, b, x.b_end, x.cuts};
+    stack[depth++] = (box){x.a, a, x.b, b, x.cuts};
   }
   return ND_OK;
 }
@@ -146,7 +279,8 @@ nd_status nd_symbol_diff(nd_diff *d, const uint32_t *a, size_t n, const uint32_t
   ND_TRY(nd_array_grow(&d->reach, &d->reach_cap, (size_t)2 * ROOM, sizeof *d->reach, err));
   memset(d->reach, 0, (size_t)2 * ROOM * sizeof *d->reach);
   work w = {d, a, b, d->reach + ROOM / 2, d->reach + ROOM + ROOM / 2, err};
-  ND_TRY(split(&w, (box){0, (uint32_t)n, 0, (uint32_t)m}));
+  d->anchor_n = 0;
+  ND_TRY(split(&w, (box){0, (uint32_t)n, 0, (uint32_t)m, CUTS}));
   count(d);
   return ND_OK;
 }
@@ -246,5 +380,8 @@ void nd_diff_clear(nd_diff *d) {
   nd_free(d->symbols);
   nd_free(d->reach);
   nd_free(d->table);
+  nd_free(d->grams);
+  nd_free(d->anchors);
+  nd_free(d->last);
   *d = (nd_diff){0};
 }

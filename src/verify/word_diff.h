@@ -2,9 +2,12 @@
  *
  * Myers' O(ND) difference algorithm in linear space (1986, section 4b): the
  * middle of a shortest edit path is found from both ends, then both halves on
- * their own.  Where the halves have not met after LIMIT steps the search goes
- * on from the furthest point reached, so the time is O((N + M) LIMIT) for any
- * input, at the price of a path that may not be the shortest there. */
+ * their own.  Where the halves have not met after some steps, the documents are
+ * cut at runs of words that both have exactly once, as many as stand in one
+ * order (the longest rising sequence), and what lies between is compared alone.
+ * Where there are none, the search goes on for LIMIT steps, and then from the
+ * furthest point reached: the time is O((N + M) LIMIT) for any input, at the
+ * price of a path that may not be the shortest there. */
 #ifndef ND_VERIFY_WORD_DIFF_H
 #define ND_VERIFY_WORD_DIFF_H
 
@@ -29,6 +32,12 @@ typedef struct nd_diff {
   size_t reach_cap;
   void *table;
   size_t table_cap;
+  void *grams;
+  size_t gram_cap;
+  struct nd_diff_anchor *anchors;
+  size_t anchor_n, anchor_cap;
+  uint32_t *last;
+  size_t last_cap;
 } nd_diff;
 
 /* Two token texts (tokens joined by single spaces) with the ends of their

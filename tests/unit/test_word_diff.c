@@ -147,6 +147,34 @@ static void islands_are_joined(void **state) {
   nd_diff_clear(&d);
 }
 
+/* Long documents with many changes, of which one has lost its beginning or has its parts in
+ * another order: nearly all of what they share is found, though the path is longer than any
+ * that is searched for to the end. */
+static void long_documents(void **state) {
+  (void)state;
+  enum { N = 20000, LOST = 3000, CHANGES = 600 };
+  uint32_t *a = malloc(N * sizeof *a), *b = malloc(N * sizeof *b);
+  nd_diff d = {0};
+  nd_rng rng = {31};
+  for (int kind = 0; kind < 3; kind++) {
+    size_t m = kind == 1 ? N - LOST : N, want = kind == 2 ? N - LOST : m;
+    for (size_t i = 0; i < N; i++) /* a few words are frequent */
+      a[i] = (uint32_t)nd_rng_below(&rng, 1 + nd_rng_below(&rng, 3000));
+    for (size_t i = 0; i < m; i++) {
+      size_t from = kind == 1 ? i + LOST : kind == 2 ? (i + LOST) % N : i;
+      b[i] = nd_rng_below(&rng, m) < CHANGES ? 5000 + (uint32_t)i : a[from];
+    }
+    ok(nd_symbol_diff(&d, a, N, b, m, &err));
+    check(&d, a, N, b, m);
+    if (d.same < want - CHANGES * 5 / 4)
+      fail_msg("kind %d: only %u of about %u words the same", kind, (unsigned)d.same,
+               (unsigned)(want - CHANGES));
+  }
+  nd_diff_clear(&d);
+  free(a);
+  free(b);
+}
+
 static double seconds(void) {
   struct timespec t;
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t); /* other programs do not count */
@@ -181,9 +209,9 @@ static void hostile_input_is_quick(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(shortest_paths),         cmocka_unit_test(words),
-      cmocka_unit_test(words_are_symbols),      cmocka_unit_test(islands_are_joined),
-      cmocka_unit_test(hostile_input_is_quick),
+      cmocka_unit_test(shortest_paths),    cmocka_unit_test(words),
+      cmocka_unit_test(words_are_symbols), cmocka_unit_test(islands_are_joined),
+      cmocka_unit_test(long_documents),    cmocka_unit_test(hostile_input_is_quick),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,132 @@
+/* Lists of records: what two records share, by class, against counting one by one; for several
+ * threads' worth of lists, ranges of records and room that is too small. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "pipeline/trial_lists.h"
+
+static nd_error err;
+static void ok(nd_status status) {
+  if (status != ND_OK) fail_msg("%s: %s", nd_status_name(status), err.message);
+}
+
+enum { RECORDS = 40, LISTS = 3000, KINDS = 200 };
+static uint32_t want[RECORDS][RECORDS][ND_TRIAL_CELLS], got[RECORDS][RECORDS][ND_TRIAL_CELLS];
+
+static void naive(const uint32_t *record, size_t n, unsigned class) {
+  for (size_t i = 0; i < n; i++) {
+    for (size_t j = i + 1; j < n; j++) {
+      uint32_t *cell = want[record[i]][record[j]];
+      cell[class & 31]++;
+      for (unsigned d = 0; d < (class >> 5 & 7); d++) cell[32 + d]++;
+      if (class >> 8 < 10) cell[36 + (class >> 8)]++;
+    }
+  }
+}
+
+static nd_status take(void *context, unsigned member, const nd_trial_pair *pairs, size_t n,
+                      nd_error *e) {
+  (void)member;
+  (void)e;
+  *(uint64_t *)context += n;
+  for (size_t i = 0; i < n; i++) /* a pair comes once */
+    for (unsigned c = 0; c < ND_TRIAL_CELLS; c++)
+      got[pairs[i].a][pairs[i].b][c] += pairs[i].cell[c];
+  return ND_OK;
+}
+
+static void counts(void **state) {
+  (void)state;
+  print_message("seed 5\n");
+  for (unsigned round = 0; round < 20; round++) {
+    nd_rng rng = {5 + round};
+    static uint32_t kind[KINDS][RECORDS];
+    size_t length[KINDS];
+    for (unsigned k = 0; k < KINDS; k++) {
+      length[k] = 0;
+      for (uint32_t r = 0; r < RECORDS; r++)
+        if (nd_rng_below(&rng, 10) < k % 9) kind[k][length[k]++] = r;
+    }
+    memset(want, 0, sizeof want);
+    memset(got, 0, sizeof got);
+    /* All at once, or the records before and behind a border. */
+    const uint32_t border = round % 2 ? 13 : RECORDS;
+    nd_trial_lists *l = NULL;
+    uint64_t pairs = 0, different = 0, work = 0;
+    ok(nd_trial_lists_new(&l, RECORDS, 1, 1 << 20, &err));
+    for (uint32_t from = 0; from < RECORDS; from = from ? RECORDS : border) {
+      nd_rng again = {50 + round};
+      const uint32_t to = from ? RECORDS : border;
+      for (unsigned i = 0; i < LISTS; i++) {
+        const unsigned k = (unsigned)nd_rng_below(&again, KINDS),
+                       class = (unsigned)nd_rng_below(&again, 32) |
+                               (unsigned)nd_rng_below(&again, 5) << 5 |
+                               (unsigned)nd_rng_below(&again, 11) << 8;
+        size_t skip = 0;
+        bool full = true;
+        while (skip < length[k] && kind[k][skip] < from) skip++;
+        ok(nd_trial_lists_add(&full, l, kind[k] + skip, length[k] - skip, class, &err));
+        assert_false(full);
+        if (from == 0) naive(kind[k], length[k], class);
+      }
+      if (from == 0) work = nd_trial_lists_work(l);
+      ok(nd_trial_lists_count(l, from, to, take, &pairs, &err));
+    }
+    for (unsigned a = 0; a < RECORDS; a++)
+      for (unsigned b = 0; b < RECORDS; b++) {
+        uint32_t any = 0;
+        for (unsigned c = 0; c < ND_TRIAL_RESIDUES; c++) any += want[a][b][c];
+        different += any > 0;
+      }
+    assert_memory_equal(got, want, sizeof want);
+    assert_int_equal(pairs, different);
+    assert_true(work > 0 && work <= (uint64_t)KINDS * RECORDS * RECORDS / 2);
+    nd_trial_lists_free(l);
+  }
+}
+
+/* Too many different lists for the room: that is said, and clearing makes room again. */
+static void no_room(void **state) {
+  (void)state;
+  enum { MANY = 3000 };
+  nd_trial_lists *l = NULL;
+  uint32_t record[MANY];
+  uint64_t pairs = 0;
+  bool full = false;
+  ok(nd_trial_lists_new(&l, RECORDS, 1, 1, &err));
+  nd_rng rng = {9};
+  unsigned added = 0;
+  for (; !full && added < 1000000; added++) {
+    size_t n = 0;
+    for (uint32_t r = 0; r < RECORDS; r++)
+      if (nd_rng_below(&rng, 2)) record[n++] = r;
+    ok(nd_trial_lists_add(&full, l, record, n, 0, &err));
+  }
+  assert_true(full);
+  nd_trial_lists_clear(l);
+  memset(got, 0, sizeof got);
+  record[0] = 3;
+  record[1] = 7;
+  ok(nd_trial_lists_add(&full, l, record, 2, 64, &err));
+  assert_false(full);
+  ok(nd_trial_lists_count(l, 0, RECORDS, take, &pairs, &err));
+  assert_int_equal(pairs, 1);
+  assert_int_equal(got[3][7][0], 1);
+  assert_int_equal(got[3][7][32], 1);
+  assert_int_equal(got[3][7][33], 1);
+  assert_int_equal(got[3][7][36], 1);
+  nd_trial_lists_free(l);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(counts), cmocka_unit_test(no_room)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
