@@ -197,6 +197,20 @@ def check_paths(path):
     return [f"the path {p} belongs to one machine" for p in places]
 
 
+def check_targets():
+    """Targets of make that a document names, or that are declared, are there."""
+    text = (ROOT / "Makefile").read_text("utf-8")
+    targets = set(re.findall(r"^([a-z][a-z-]*):", text, re.M))
+    named = {t: "Makefile" for line in re.findall(r"^\.PHONY:(.*)$", text, re.M) for t in line.split()}
+    for path in [*documents(), ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]:
+        page = path.read_text("utf-8")
+        shown = re.findall(r"`make ([a-z-]+)", page)
+        shown += [t for line in re.findall(r"^(?:sudo |    )?make ([a-z -]+?)(?:  |$)", page, re.M)
+                  for t in line.split()]
+        named.update({t: title(path) for t in shown})
+    return [f"{where}: make has no target {t}" for t, where in sorted(named.items()) if t not in targets]
+
+
 # --- manual and completion -----------------------------------------------------
 
 def check_man_page(path):
@@ -310,6 +324,7 @@ def cases(only):
     yield "manual: a page for every command", lambda: [
         f"no page for {c}" for c in OPTIONS if not (ROOT / f"man/neardup-{c}.1.scd").exists()]
     yield "manual: options are those of --help", lambda: run_tool(ROOT / "tools/man-options", "--check")
+    yield "make has the targets that are named", check_targets
     yield "bash completion agrees with --help", check_completion
     yield "the picture is up to date", lambda: run_tool(ROOT / "tools/plot-recall", "--check")
     yield "summary.json and the output folder are described", check_summary
