@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -279,6 +280,21 @@ nd_status nd_io_mkdirs(const char *path, nd_error *err) {
   if (n == 0) status = nd_io_fail(err, "make the directory", "\"\"", ENOENT);
   nd_free(copy);
   return status;
+}
+
+nd_status nd_io_make_private(char *path, nd_error *err) {
+  if (!refused() && mkdtemp(path)) return ND_OK;
+  return nd_io_fail(err, "make the directory", path, errno);
+}
+
+nd_status nd_io_remove_dir(const char *path, nd_error *err) {
+  if (!refused() && rmdir(path) == 0) return ND_OK;
+  return errno == ENOENT ? ND_OK : nd_io_fail(err, "remove", path, errno);
+}
+
+nd_status nd_io_open_dir(DIR **out, const char *path, nd_error *err) {
+  *out = refused() ? NULL : opendir(path);
+  return *out ? ND_OK : nd_io_fail(err, "open", path, errno);
 }
 
 static void fill_info(nd_file_info *out, const struct stat *st) {

@@ -7,6 +7,7 @@
 #ifndef ND_BASE_IO_H
 #define ND_BASE_IO_H
 
+#include <dirent.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -54,6 +55,12 @@ nd_status nd_io_unlink(const char *path, nd_error *err) ND_MUST_CHECK;
 nd_status nd_io_open_unnamed(int *fd, const char *dir, nd_error *err) ND_MUST_CHECK;
 /* Makes a directory and its parents; one that exists is no failure. */
 nd_status nd_io_mkdirs(const char *path, nd_error *err) ND_MUST_CHECK;
+
+/* A new directory whose name begins with `path`, which ends with XXXXXX; they are filled in. */
+nd_status nd_io_make_private(char *path, nd_error *err) ND_MUST_CHECK;
+/* An empty directory that is already gone is no failure. */
+nd_status nd_io_remove_dir(const char *path, nd_error *err) ND_MUST_CHECK;
+nd_status nd_io_open_dir(DIR **out, const char *path, nd_error *err) ND_MUST_CHECK;
 
 typedef struct nd_file_info {
   bool exists;

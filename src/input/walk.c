@@ -94,12 +94,9 @@ static nd_status walk_entry(nd_walk *w, const char *path, const char *name, avoi
 
 static nd_status walk_directory(nd_walk *w, const char *path, const char *name, avoided avoid,
                                 int depth, nd_error *err) {
-  DIR *dir = opendir(path);
-  if (!dir) {
-    nd_error local;
-    nd_io_fail(&local, "open", path, errno);
-    return add_problem(w, path, local.message, err);
-  }
+  DIR *dir;
+  nd_error local;
+  if (nd_io_open_dir(&dir, path, &local) != ND_OK) return add_problem(w, path, local.message, err);
   char **entries = NULL;
   size_t n = 0;
   nd_status status = list_entries(&entries, &n, dir, err);

@@ -96,8 +96,8 @@ nd_status nd_store_open(nd_store *s, const char *dir, nd_error *err) {
   s->dir = nd_malloc(strlen(dir) + 1);
   if (!s->dir) return nd_fail_memory(err, strlen(dir) + 1);
   strcpy(s->dir, dir);
-  DIR *d = opendir(dir);
-  if (!d) return nd_io_fail(err, "open", dir, errno);
+  DIR *d;
+  ND_TRY(nd_io_open_dir(&d, dir, err));
   nd_status status = ND_OK;
   for (struct dirent *e; status == ND_OK && (e = readdir(d));) {
     if (strncmp(e->d_name, "blocks-", 7) != 0) continue;

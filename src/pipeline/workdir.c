@@ -28,8 +28,8 @@ nd_status nd_workdir_private(char **out, const char *tmp, nd_error *err) {
   const char *base = tmp[0] ? tmp : getenv("TMPDIR");
   if (!base || !base[0]) base = "/tmp";
   ND_TRY(nd_path_join(out, base, "neardup-XXXXXX", err));
-  if (mkdtemp(*out)) return ND_OK;
-  nd_status status = nd_io_fail(err, "make a directory in", base, errno);
+  nd_status status = nd_io_make_private(*out, err);
+  if (status == ND_OK) return ND_OK;
   nd_free(*out);
   *out = NULL;
   return status;
@@ -40,8 +40,8 @@ nd_status nd_remove_tree(const char *path, nd_error *err) {
   if (lstat(path, &st) != 0)
     return errno == ENOENT ? ND_OK : nd_io_fail(err, "look at", path, errno);
   if (!S_ISDIR(st.st_mode)) return nd_io_unlink(path, err);
-  DIR *d = opendir(path);
-  if (!d) return nd_io_fail(err, "open", path, errno);
+  DIR *d;
+  ND_TRY(nd_io_open_dir(&d, path, err));
   nd_status status = ND_OK;
   for (struct dirent *e; status == ND_OK && (e = readdir(d));) {
     if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0) continue;
@@ -51,9 +51,7 @@ nd_status nd_remove_tree(const char *path, nd_error *err) {
     nd_free(entry);
   }
   closedir(d);
-  if (status == ND_OK && rmdir(path) != 0 && errno != ENOENT)
-    status = nd_io_fail(err, "remove", path, errno);
-  return status;
+  return status == ND_OK ? nd_io_remove_dir(path, err) : status;
 }
 
 /* Takes a lock file; `shared` for shards, which run side by side. */
@@ -126,8 +124,8 @@ static nd_status refuse_foreign(const char *dir, nd_error *err) {
   if (ours) return ND_OK;
   ND_TRY(exists(&ours, dir, ".neardup", err));
   if (ours) return ND_OK;
-  DIR *d = opendir(dir);
-  if (!d) return nd_io_fail(err, "open", dir, errno);
+  DIR *d;
+  ND_TRY(nd_io_open_dir(&d, dir, err));
   nd_status status = ND_OK;
   for (struct dirent *e; (e = readdir(d));) {
     if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0) continue;
@@ -331,8 +329,8 @@ static nd_status agree(nd_workdir *w, const nd_settings *settings, const nd_walk
   if (resumes && apart) ND_TRY(holds_text(&resumes, w->work, "manifest", now->p, err));
   if (resumes) return ND_OK;
   /* Old blocks, if any, belong to something else. */
-  DIR *d = opendir(w->work);
-  if (!d) return nd_io_fail(err, "open", w->work, errno);
+  DIR *d;
+  ND_TRY(nd_io_open_dir(&d, w->work, err));
   nd_status status = ND_OK;
   for (struct dirent *e; status == ND_OK && (e = readdir(d));) {
     if (strncmp(e->d_name, "blocks-", 7) != 0) continue;

@@ -64,11 +64,16 @@ static nd_status walk(finder *f, nd_summary *summary, const char *const *inputs,
 
 static nd_status missing(const finder *f, const nd_summary *s, nd_error *err) {
   const nd_explained_side *sides = f->e->side;
-  if (f->same_id && sides[0].found)
+  if (f->same_id && sides[0].found && !s->rejected)
     return nd_fail(err, ND_ERR_USAGE,
                    "only one document has the id %s; name another one to compare it with",
                    f->request->a);
   const char *id = sides[0].found ? f->request->b : f->request->a;
+  if (s->rejected)
+    return nd_fail(err, ND_ERR_DATA,
+                   "no document that could be read has the id %s: %" PRIu64 " were read, %" PRIu64
+                   " rejected; `neardup inspect` tells which, and why",
+                   id, s->documents, s->rejected);
   return nd_fail(err, ND_ERR_USAGE,
                  "no document has the id %s (%" PRIu64
                  " were read); ids are those of pairs.tsv and clusters.tsv, with the same INPUT",

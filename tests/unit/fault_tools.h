@@ -46,7 +46,7 @@ static inline nd_status remove_left_behind(const char *folder, nd_error *error) 
   nd_status status = ND_OK;
   DIR *d = opendir(folder);
   for (struct dirent *e; d && status == ND_OK && (e = readdir(d));) {
-    char left[400];
+    char left[600];
     if (strncmp(e->d_name, "neardup-", 8) != 0) continue;
     snprintf(left, sizeof left, "%s/%s", folder, e->d_name);
     status = nd_remove_tree(left, error);
