@@ -6,7 +6,7 @@ BUILD := build
 MAKEFLAGS += --no-print-directory
 export V PREFIX DESTDIR
 
-.PHONY: all help demo test test-core test-faults install bench bench-spark quality fuzz man format lint clean wheel bench-peers
+.PHONY: all help demo test test-core test-faults test-kills install bench bench-spark quality fuzz man format lint clean wheel bench-peers
 .DEFAULT_GOAL := all
 
 all: ## build the command and the library (build/neardup, build/libneardup.so)
@@ -28,8 +28,14 @@ test-faults: ## every allocation, system call and thread fails in turn (an hour 
 	@tools/install-deps build test
 	@tools/build $(BUILD)/asan --buildtype=debugoptimized -Db_lundef=false -Dman=disabled \
 	  -Db_sanitize=address,undefined
-	@NEARDUP_FAULTS=all $(BUILD)/asan/tests/unit/test_faults
-	@NEARDUP_FAULTS=all $(BUILD)/asan/tests/unit/test_pipeline
+	@export TMPDIR=$$(test -w /dev/shm && echo /dev/shm || echo $${TMPDIR:-/tmp}); \
+	  NEARDUP_FAULTS=all $(BUILD)/asan/tests/unit/test_faults && \
+	  NEARDUP_FAULTS=all $(BUILD)/asan/tests/unit/test_pipeline
+
+test-kills: all ## dedup is killed at every file call, and KILLS (200) times at random
+	@tools/install-deps test
+	@NEARDUP_KILLS=all $(BUILD)/tests/unit/test_kills
+	@tests/promises/run.py --kills $(or $(KILLS),200) SIGKILL damaged Ctrl-C directory
 
 install: all ## install below PREFIX (/usr/local); DESTDIR stages a package
 	@meson install -C $(BUILD) --no-rebuild --quiet

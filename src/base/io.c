@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,6 +43,7 @@ static bool refused(void) {
   uint64_t nth = atomic_load_explicit(&fail_at, memory_order_relaxed);
   if (nth == 0) return false;
   if (atomic_fetch_add(&calls, 1) + 1 != nth) return false;
+  if (atomic_load(&fail_errno) == ND_IO_KILL) (void)raise(SIGKILL);
   errno = atomic_load(&fail_errno);
   return true;
 }

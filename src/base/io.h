@@ -89,7 +89,8 @@ static inline nd_status nd_io_fail(nd_error *err, const char *verb, const char *
 
 /* Tests: the system call number `nth` from now (1 = the next) fails with
  * `error_number`; 0 = none.  Advice and the closing of descriptors on a failure
- * path are not counted. */
+ * path are not counted.  With ND_IO_KILL the process is killed before that call. */
+enum { ND_IO_KILL = -1 };
 void nd_io_fail_at(uint64_t nth, int error_number);
 uint64_t nd_io_count(void); /* calls since then; only counted while nth != 0 */
 /* Tests: a single read, write or copy moves at most `max` bytes; 0 = no limit. */

@@ -11,7 +11,7 @@
 
 nd_status nd_sketch_inputs(bool *are, const nd_walk *walk, nd_error *err) {
   *are = false;
-  if (walk->n == 0 || walk->files[0].size < ND_SKETCH_HEAD) return ND_OK;
+  if (walk->n == 0 || walk->files[0].size == 0) return ND_OK;
   nd_error ignored; /* what cannot be opened is rejected when it is read */
   nd_status status = nd_sketch_probe(are, walk->files[0].real, &ignored);
   /* Should it be readable after all, it must not pass for a document. */

@@ -1,5 +1,5 @@
-/* What the tests of failures share: descriptors, time, the order of trying, and
- * what a failed clean-up leaves behind. */
+/* What the tests of failures share: results, descriptors, time, the order of
+ * trying, and what a failed clean-up leaves behind. */
 #ifndef FAULT_TOOLS_H
 #define FAULT_TOOLS_H
 
@@ -9,11 +9,49 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/rng.h"
+#include "naive_corpus.h"
 #include "pipeline/workdir.h"
+
+/* All files below a folder but those with times in them, by name. */
+static inline void gather(nd_buf *out, const char *folder) {
+  struct dirent **names;
+  int n = scandir(folder, &names, NULL, alphasort);
+  for (int i = 0; i < n; i++) {
+    char path[600];
+    struct stat st;
+    const char *name = names[i]->d_name;
+    assert_true(snprintf(path, sizeof path, "%s/%s", folder, name) < (int)sizeof path);
+    bool plain =
+        name[0] != '.' && strcmp(name, "summary.json") != 0 && strcmp(name, "report.html") != 0;
+    if (plain && stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
+      gather(out, path);
+    } else if (plain) {
+      FILE *f = fopen(path, "rb");
+      char part[4096];
+      ok(nd_buf_append(out, name, strlen(name), &err));
+      for (size_t got; f && (got = fread(part, 1, sizeof part, f)) > 0;)
+        ok(nd_buf_append(out, part, got, &err));
+      if (f) fclose(f);
+    }
+    free(names[i]);
+  }
+  if (n >= 0) free(names);
+}
+
+/* Prints the seed, and makes a folder below TMPDIR: a file system in memory makes tests of
+ * failures much faster. */
+static inline bool begin_folder(char *out, size_t room, const char *name) {
+  const char *seed = getenv("NEARDUP_SEED"), *base = getenv("TMPDIR");
+  rng.state = seed ? strtoull(seed, NULL, 10) : (uint64_t)time(NULL) * 1000 + (uint64_t)getpid();
+  print_message("seed %llu (NEARDUP_SEED repeats it)\n", (unsigned long long)rng.state);
+  snprintf(out, room, "%s/nd_test_%s_XXXXXX", base && base[0] ? base : "/tmp", name);
+  return mkdtemp(out) != NULL;
+}
 
 static inline size_t open_files(void) {
   size_t n = 0;

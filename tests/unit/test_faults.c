@@ -25,13 +25,12 @@
 #include "base/io.h"
 #include "base/threads.h"
 #include "fault_tools.h"
-#include "naive_corpus.h"
 #include "pipeline/workdir.h"
 
 enum { DOCUMENTS = 40 };
 static const double SECONDS = 4; /* of all operations together */
 
-static char dir[200]; /* below TMPDIR: a file system in memory makes this much faster */
+static char dir[200];
 static char out_path[240], truth_path[240];
 static const char *inputs[2] = {corpus_path, second_path};
 static nd_summary summary, right; /* of this run; of one without failures */
@@ -57,32 +56,6 @@ static nd_options options_of(const operation *op) {
   for (size_t i = 0; op->options[i]; i += 2)
     ok(nd_options_set(&o, op->options[i], op->options[i + 1], &err));
   return o;
-}
-
-/* All files below a folder but those with times in them, by name. */
-static void gather(nd_buf *out, const char *folder) {
-  struct dirent **names;
-  int n = scandir(folder, &names, NULL, alphasort);
-  for (int i = 0; i < n; i++) {
-    char path[600];
-    struct stat st;
-    const char *name = names[i]->d_name;
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    bool plain =
-        name[0] != '.' && strcmp(name, "summary.json") != 0 && strcmp(name, "report.html") != 0;
-    if (plain && stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
-      gather(out, path);
-    } else if (plain) {
-      FILE *f = fopen(path, "rb");
-      char part[4096];
-      ok(nd_buf_append(out, name, strlen(name), &err));
-      for (size_t got; f && (got = fread(part, 1, sizeof part, f)) > 0;)
-        ok(nd_buf_append(out, part, got, &err));
-      if (f) fclose(f);
-    }
-    free(names[i]);
-  }
-  if (n >= 0) free(names);
 }
 
 static nd_status run_dedup(nd_buf *out, const operation *self) {
@@ -417,12 +390,7 @@ static void methods_fail_cleanly(void **state) {
 
 static int setup(void **state) {
   (void)state;
-  const char *seed = getenv("NEARDUP_SEED");
-  rng.state = seed ? strtoull(seed, NULL, 10) : (uint64_t)time(NULL) * 1000 + (uint64_t)getpid();
-  print_message("seed %llu (NEARDUP_SEED repeats it)\n", (unsigned long long)rng.state);
-  const char *base = getenv("TMPDIR");
-  snprintf(dir, sizeof dir, "%s/nd_test_faults_XXXXXX", base && base[0] ? base : "/tmp");
-  if (!mkdtemp(dir)) return -1;
+  if (!begin_folder(dir, sizeof dir, "faults")) return -1;
   snprintf(corpus_path, sizeof corpus_path, "%s/corpus.jsonl", dir);
   snprintf(second_path, sizeof second_path, "%s/second.jsonl", dir);
   snprintf(out_path, sizeof out_path, "%s/out", dir);
