@@ -60,9 +60,11 @@ nd_status nd_foreread(nd_job_run *j, nd_foreread_each each, void *context, nd_er
   const nd_settings *s = &j->settings;
   foreread f = {.job = j, .each = each, .context = context};
   unsigned threads = nd_job_reading_threads(s);
-  ND_TRY(nd_feed_new(&f.feed, &j->walk, s->format, &s->input, err));
-  nd_feed_skip_done(f.feed, NULL, NULL, threads);
-  nd_status status = nd_threads_run(threads, threads, read_member, &f, err);
+  nd_status status = nd_feed_new(&f.feed, &j->walk, s->format, &s->input, err);
+  if (status == ND_OK) {
+    nd_feed_skip_done(f.feed, NULL, NULL, threads);
+    status = nd_threads_run(threads, threads, read_member, &f, err);
+  }
   nd_feed_free(f.feed);
   return status == ND_OK ? nd_job_counted(j, f.documents, f.rejects, err) : status;
 }
