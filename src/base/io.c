@@ -284,9 +284,9 @@ nd_status nd_io_mkdirs(const char *path, nd_error *err) {
   return status;
 }
 
-nd_status nd_io_make_private(char *path, nd_error *err) {
+nd_status nd_io_make_private(char *path, const char *in, nd_error *err) {
   if (!refused() && mkdtemp(path)) return ND_OK;
-  return nd_io_fail(err, "make the directory", path, errno);
+  return nd_io_fail(err, "make a directory in", in, errno);
 }
 
 nd_status nd_io_remove_dir(const char *path, nd_error *err) {

@@ -56,8 +56,8 @@ nd_status nd_io_open_unnamed(int *fd, const char *dir, nd_error *err) ND_MUST_CH
 /* Makes a directory and its parents; one that exists is no failure. */
 nd_status nd_io_mkdirs(const char *path, nd_error *err) ND_MUST_CHECK;
 
-/* A new directory whose name begins with `path`, which ends with XXXXXX; they are filled in. */
-nd_status nd_io_make_private(char *path, nd_error *err) ND_MUST_CHECK;
+/* A new directory inside `in`; `path` is below it and ends with XXXXXX, which are filled in. */
+nd_status nd_io_make_private(char *path, const char *in, nd_error *err) ND_MUST_CHECK;
 /* An empty directory that is already gone is no failure. */
 nd_status nd_io_remove_dir(const char *path, nd_error *err) ND_MUST_CHECK;
 nd_status nd_io_open_dir(DIR **out, const char *path, nd_error *err) ND_MUST_CHECK;

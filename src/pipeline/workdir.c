@@ -28,7 +28,7 @@ nd_status nd_workdir_private(char **out, const char *tmp, nd_error *err) {
   const char *base = tmp[0] ? tmp : getenv("TMPDIR");
   if (!base || !base[0]) base = "/tmp";
   ND_TRY(nd_path_join(out, base, "neardup-XXXXXX", err));
-  nd_status status = nd_io_make_private(*out, err);
+  nd_status status = nd_io_make_private(*out, base, err);
   if (status == ND_OK) return ND_OK;
   nd_free(*out);
   *out = NULL;
