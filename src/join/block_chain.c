@@ -1,10 +1,12 @@
 /* The join where few pairs are compared: tokens with a chain of records each, in one pass.
  *
- * A record walks the chain of each token of its prefix, newest and so largest record
- * first, until records are too small, and then joins the chain itself.  What it meets
- * is filtered by the sketches of the whole records, some hundred at a time, so that
- * the memory they lie in is asked for early.  Threads and rounds have a range of the
- * tokens each, and pass over the prefixes of all records.  See block_join.h. */
+ * A record x walks the chain of each token of its prefix, newest and so largest record
+ * first, until records are too small, and then joins the chain itself.  Each y that it
+ * meets gets x's stamp: met again, it is known, so a pair is looked at once, at its first
+ * common token.  What is left is filtered by position and by the sketches of the whole
+ * records, some hundred pairs at a time, so that the memory they lie in is asked for early.
+ * Threads and rounds have a range of the tokens each, and pass over the prefixes of all
+ * records.  See block_join.h. */
 #include "base/threads.h"
 #include "join/block_join.h"
 
@@ -13,9 +15,9 @@ enum { ONE_PART = 1000000 }; /* postings */
 /* Links are numbered from 1; 0 ends a chain. */
 typedef struct link {
   uint32_t record;
-  uint32_t before; /* the token before this one in the record; UINT32_MAX: none is stored */
   uint32_t next;
   uint32_t position;
+  int32_t limit; /* the record's share in the distance allowed, in 1/256 */
 } link;
 
 /* The newest link of a token, and its record, so that one that is too small is not
@@ -32,41 +34,32 @@ typedef struct chains {
   uint64_t *entries; /* per part */
 } chains;
 
-/* The limit of join_work.h from a size. */
-ND_INLINE int64_t share(int64_t slope, uint32_t size) {
-  return (int64_t)(((__int128)slope * size) >> 24) + 1;
-}
+/* What a part has of its own. */
+typedef struct growing {
+  link *link;
+  size_t n, cap;
+  uint32_t *stamp;                      /* per record y: the last x that met it, and 1 */
+  int32_t allowed[ND_BLOCK_CANDIDATES]; /* per candidate that was not filtered yet */
+} growing;
 
-/* Drops candidates, from the first new one on, whose sketches differ too much. */
-ND_INLINE size_t filter(nd_block_worker *w, size_t first, unsigned words) {
-  const nd_join_task *t = w->block->task;
-  const nd_sets *s = t->sets;
-  const int64_t base = t->bounds.base >> 24;
+/* Drops candidates, from the first new one on, that are too far apart by position or sketch. */
+ND_INLINE size_t filter(nd_block_worker *w, growing *g, size_t first, unsigned words) {
+  const uint64_t *sketch = w->block->task->sets->sketch;
   const size_t n = w->candidates;
   size_t kept = first;
   for (size_t k = first; k < n; k++) {
-    __builtin_prefetch(&s->sketch[(size_t)w->candidate[k].y * words]);
-    __builtin_prefetch(&s->size[w->candidate[k].y]);
-  }
-  for (size_t k = first; k < n; k++) {
     const nd_candidate c = w->candidate[k];
-    const uint64_t *a = &s->sketch[(size_t)c.x * words], *b = &s->sketch[(size_t)c.y * words];
+    const uint64_t *a = &sketch[(size_t)c.x * words], *b = &sketch[(size_t)c.y * words];
+    const int64_t allowed = g->allowed[k];
     int64_t bits = 0;
     for (unsigned i = 0; i < words; i++) bits += __builtin_popcountll(a[i] ^ b[i]);
-    const int64_t allowed =
-        share(t->bounds.slope_x, s->size[c.x]) + share(t->bounds.slope_y, s->size[c.y]) - base;
     w->candidate[kept] = c;
-    kept += bits * 256 <= allowed;
+    kept += (bits * 256 <= allowed) & (((int64_t)c.i + c.j) * 256 <= allowed);
   }
   w->candidates = kept;
   w->join->after_positional += kept - first;
   return kept;
 }
-
-typedef struct growing {
-  link *link;
-  size_t n, cap;
-} growing;
 
 ND_INLINE nd_status walk_body(chains *c, nd_block_worker *w, growing *g, uint32_t part,
                               unsigned words, nd_error *err) {
@@ -75,7 +68,8 @@ ND_INLINE nd_status walk_body(chains *c, nd_block_worker *w, growing *g, uint32_
   const uint32_t from = c->part[part], to = c->part[part + 1];
   const unsigned sides = t->options.split ? 2 : 1;
   head_of *restrict head = c->head;
-  uint64_t met = 0;
+  uint32_t *restrict stamp = g->stamp;
+  uint64_t meetings = 0;
   size_t filtered = 0; /* candidates whose sketches were compared */
   uint32_t k = 0;
   for (uint32_t x = 0; x < s->n; x++) {
@@ -86,6 +80,8 @@ ND_INLINE nd_status walk_body(chains *c, nd_block_worker *w, growing *g, uint32_
     if (prefix == 0 || token[0] >= to || token[prefix - 1] < from) continue;
     const uint32_t indexed = nd_block_prefix(s, x, class_->index), lowest = class_->lowest;
     const uint32_t alone = class_->size - (uint32_t)(s->begin[x + 1] - s->begin[x]);
+    const int32_t limit = nd_block_limit(class_->limit_x),
+                  limit_y = nd_block_limit(class_->limit_y);
     const unsigned side = nd_join_side(t, x), other = sides == 2 ? !side : 0;
     if (g->n + indexed > g->cap) {
       ND_TRY(nd_array_grow(&g->link, &g->cap, g->n + indexed, sizeof *g->link, err));
@@ -96,29 +92,30 @@ ND_INLINE nd_status walk_body(chains *c, nd_block_worker *w, growing *g, uint32_
       if (token[i] < from) continue;
       const size_t at = (size_t)token[i] * sides;
       const head_of newest = head[at + other];
-      const uint32_t before = i ? token[i - 1] : UINT32_MAX;
       if (newest.record >= lowest && newest.link) {
         for (uint32_t l = newest.link; l && chain[l - 1].record >= lowest; l = chain[l - 1].next) {
-          met++;
-          w->candidate[w->candidates] =
-              (nd_candidate){x, chain[l - 1].record, alone + i, chain[l - 1].position};
-          /* The same token before: not their first common one. */
-          w->candidates += before != chain[l - 1].before || before == UINT32_MAX;
+          const link met = chain[l - 1];
+          meetings++;
+          __builtin_prefetch(&s->sketch[(size_t)met.record * words]);
+          g->allowed[w->candidates] = limit + met.limit;
+          w->candidate[w->candidates] = (nd_candidate){x, met.record, alone + i, met.position};
+          w->candidates += stamp[met.record] != x + 1;
+          stamp[met.record] = x + 1;
           if (w->candidates < ND_BLOCK_CANDIDATES) continue;
-          filtered = filter(w, filtered, words);
+          filtered = filter(w, g, filtered, words);
           if (filtered < ND_BLOCK_CANDIDATES / 2) continue;
           ND_TRY(nd_block_verify(w, err));
           filtered = 0;
         }
       }
       if (i < indexed) {
-        chain[g->n] = (link){x, before, head[at + side].link, alone + i};
+        chain[g->n] = (link){x, head[at + side].link, alone + i, limit_y};
         head[at + side] = (head_of){(uint32_t)++g->n, x};
       }
     }
   }
-  filter(w, filtered, words);
-  w->join->after_size += met;
+  filter(w, g, filtered, words);
+  w->join->after_size += meetings;
   return nd_block_verify(w, err);
 }
 
@@ -142,6 +139,10 @@ static nd_status walk_part(void *context, unsigned member, uint64_t job, nd_erro
   const unsigned words = c->block->words;
   growing g = {0};
   nd_status status;
+  const uint64_t records = c->block->task->sets->n;
+  g.stamp = nd_calloc(records, sizeof *g.stamp);
+  if (!g.stamp) return nd_fail_memory(err, records * sizeof *g.stamp);
+  w->from = c->part[job];
 #if ND_X86
   if (c->block->popcount) {
     status = words == 1   ? walk_popcnt_1(c, w, &g, (uint32_t)job, err)
@@ -156,6 +157,7 @@ static nd_status walk_part(void *context, unsigned member, uint64_t job, nd_erro
   }
   c->entries[job] = g.n;
   nd_free(g.link);
+  nd_free(g.stamp);
   return status;
 }
 
@@ -163,35 +165,39 @@ static nd_status walk_part(void *context, unsigned member, uint64_t job, nd_erro
 static nd_status plan_parts(chains *c, nd_error *err) {
   const nd_block_join *b = c->block;
   const unsigned threads = b->task->threads;
+  const uint32_t divide = b->divide;
+  double postings = 0, seen = 0;
+  for (uint32_t cell = 0; cell < b->cells && nd_block_cell_first(b, cell) < divide; cell++) {
+    postings += (double)b->sampled[cell] * b->stride;
+  }
   /* The chains of as many parts as there are threads are in memory at once, while they
    * grow twice. */
-  const double rounds = b->postings * sizeof(link) * 2 / ((double)b->task->memory + 1) + 1;
+  const double rounds = postings * sizeof(link) * 2 / ((double)b->task->memory + 1) + 1;
   c->parts = rounds * threads < 65536 ? (uint32_t)rounds * threads : 65536;
   /* Every part passes over all prefixes: not worth it for what takes some milliseconds. */
-  if (b->postings < ONE_PART && rounds < 2) c->parts = 1;
+  if (postings < ONE_PART && rounds < 2) c->parts = 1;
   c->part = nd_malloc(((size_t)c->parts + 1) * sizeof *c->part);
   c->entries = nd_calloc(c->parts, sizeof *c->entries);
   if (!c->part || !c->entries) return nd_fail_memory(err, c->parts * sizeof *c->entries);
-  double seen = 0;
   uint32_t part = 0;
   c->part[0] = 0;
-  for (uint32_t cell = 0; cell < b->cells; cell++) {
-    while (part + 1 < c->parts && seen * c->parts >= b->postings * (part + 1)) {
+  for (uint32_t cell = 0; cell < b->cells && nd_block_cell_first(b, cell) < divide; cell++) {
+    while (part + 1 < c->parts && seen * c->parts >= postings * (part + 1)) {
       c->part[++part] = nd_block_cell_first(b, cell);
     }
     seen += (double)b->sampled[cell] * b->stride;
   }
-  while (part < c->parts) c->part[++part] = b->task->sets->distinct;
+  while (part < c->parts) c->part[++part] = divide;
   return ND_OK;
 }
 
 nd_status nd_block_chains(nd_block_join *b, nd_error *err) {
   nd_status status = ND_OK;
-  const uint32_t distinct = b->task->sets->distinct;
+  const uint32_t tokens = b->divide;
   const size_t sides = b->task->options.split ? 2 : 1;
   chains c = {.block = b};
-  c.head = nd_calloc(distinct * sides, sizeof *c.head);
-  if (!c.head) return nd_fail_memory(err, distinct * sides * sizeof *c.head);
+  c.head = nd_calloc(tokens * sides, sizeof *c.head);
+  if (!c.head) return nd_fail_memory(err, tokens * sides * sizeof *c.head);
   ND_TRY_GOTO(plan_parts(&c, err), out);
   ND_TRY_GOTO(nd_threads_run(b->task->threads, c.parts, walk_part, &c, err), out);
   for (uint32_t part = 0; part < c.parts; part++) b->task->index_entries += c.entries[part];

@@ -8,10 +8,16 @@ enum {
   CELLS = 1 << 14,         /* about as many for the others */
   BUCKET = 8192,           /* postings that fit the second cache, with their scratch */
   BUCKET_TOKENS = 1 << 16, /* a posting's token has 16 bits */
+  CLOSE_TESTS = 1 << 10,   /* pairs of the sample that are compared */
 };
-/* Pairs compared per posting from which buckets are faster than chains. */
-#define MANY 1.4
 #define NOWHERE UINT32_MAX
+
+/* What a posting and a pair of postings cost, in nanoseconds: chains have little to set up,
+ * buckets compare fast, but find out late that a pair is known.  And what a record costs that
+ * is passed over once more.  Only speed depends on them. */
+static const double CHAIN_POSTING = 8, CHAIN_PAIR = 14, CHAIN_CLOSE = 7;
+static const double BUCKET_POSTING = 18, BUCKET_PAIR = 1, BUCKET_CLOSE = 26;
+static const double PASS = 5;
 
 typedef struct bucket {
   uint32_t first, last; /* tokens */
@@ -47,7 +53,9 @@ static nd_status count_chunk(void *context, unsigned member, uint64_t job, nd_er
     while (t->class_[c + 1].first <= x) c++;
     uint32_t prefix = nd_block_prefix(s, x, t->class_[c].probe);
     const uint32_t *token = s->token + s->begin[x];
-    for (uint32_t i = 0; i < prefix; i++) count[nd_block_cell(r->block, token[i])]++;
+    for (uint32_t i = prefix; i-- > 0 && token[i] >= r->block->divide;) {
+      count[nd_block_cell(r->block, token[i])]++;
+    }
   }
   return ND_OK;
 }
@@ -251,6 +259,8 @@ static nd_status plan_chunks(run *r, nd_error *err) {
 nd_status nd_block_buckets(nd_block_join *b, nd_error *err) {
   nd_status status = ND_OK;
   run r = {.block = b};
+  /* A list does not know of the pairs that met in others. */
+  for (unsigned i = 0; i < b->task->threads; i++) b->worker[i].from = UINT32_MAX;
   ND_TRY_GOTO(plan_chunks(&r, err), out);
   ND_TRY_GOTO(nd_threads_run(b->task->threads, r.chunks, count_chunk, &r, err), out);
   ND_TRY_GOTO(plan_buckets(&r, err), out);
@@ -285,36 +295,79 @@ static void plan_cells(nd_block_join *b) {
   b->cells = b->low_cells + (distinct - b->frequent);
 }
 
-/* Counts the prefixes of some records per cell.  Only speed depends on what it says. */
+/* Are the sketches of two records close enough? */
+static bool look_close(const nd_block_join *b, uint32_t x, uint32_t y) {
+  const nd_join_task *t = b->task;
+  const uint64_t *p = &t->sets->sketch[(size_t)x * b->words];
+  const uint64_t *q = &t->sets->sketch[(size_t)y * b->words];
+  int64_t bits = 0;
+  for (unsigned i = 0; i < b->words; i++) bits += __builtin_popcountll(p[i] ^ q[i]);
+  return bits * 256 <=
+         t->class_[nd_join_class_of(t, x)].limit_x + t->class_[nd_join_class_of(t, y)].limit_y;
+}
+
+/* Counts the prefixes of some records per cell, and how many of those that are neighbours in
+ * a list look close. */
 static nd_status take_sample(nd_block_join *b, nd_error *err) {
   const nd_join_task *t = b->task;
   const nd_sets *s = t->sets;
+  uint64_t met = 0, close = 0;
   b->sampled = nd_calloc(b->cells, sizeof *b->sampled);
-  if (!b->sampled) return nd_fail_memory(err, b->cells * sizeof *b->sampled);
+  uint32_t *last = nd_calloc(b->cells, sizeof *last); /* record of each cell, and 1 */
+  if (!b->sampled || !last) {
+    nd_free(last);
+    return nd_fail_memory(err, b->cells * sizeof *b->sampled);
+  }
   b->stride = s->n < 4096 ? 1 : 8;
   uint32_t c = 0;
   for (uint32_t x = b->stride / 2; x < s->n; x += b->stride) {
     while (t->class_[c + 1].first <= x) c++;
     uint32_t prefix = nd_block_prefix(s, x, t->class_[c].probe);
     const uint32_t *token = s->token + s->begin[x];
-    for (uint32_t i = 0; i < prefix; i++) b->sampled[nd_block_cell(b, token[i])]++;
+    for (uint32_t i = 0; i < prefix; i++) {
+      const uint32_t cell = nd_block_cell(b, token[i]);
+      b->sampled[cell]++;
+      if (cell >= b->low_cells && last[cell] > t->class_[c].lowest && met < CLOSE_TESTS) {
+        met++;
+        close += look_close(b, x, last[cell] - 1);
+      }
+      last[cell] = x + 1;
+    }
   }
-  uint64_t all = 0;
-  double pairs = 0, shared_pairs = 0;
-  for (uint32_t cell = 0; cell < b->low_cells; cell++) {
-    const double n = b->sampled[cell];
-    all += b->sampled[cell];
-    shared_pairs += n * (n - 1);
-  }
-  for (uint32_t cell = b->low_cells; cell < b->cells; cell++) {
-    const uint64_t n = b->sampled[cell];
-    all += n;
-    pairs += (double)(n * (n - (n > 0)));
-  }
-  pairs += shared_pairs / (UINT32_C(1) << b->shift);
-  b->postings = (double)all * b->stride;
-  b->compared = pairs / 2 * b->stride * b->stride * window_of(t);
+  b->close = met ? (double)close / (double)met : 0;
+  nd_free(last);
   return ND_OK;
+}
+
+/* Tokens are numbered by frequency: the rare ones, before the one found here, are joined by
+ * chains, the others in buckets.  The costs of both are summed over the cells, from all in
+ * buckets on. */
+static void choose_divide(nd_block_join *b) {
+  const nd_join_task *t = b->task;
+  const double stride = b->stride, pairs_of = stride * stride / 2 * window_of(t);
+  const double chain_pair = CHAIN_PAIR - b->close * CHAIN_CLOSE;
+  const double bucket_pair = BUCKET_PAIR + b->close * BUCKET_CLOSE;
+  double chains = 0, buckets = 0, saved = 0, most = 0; /* saved: by chains up to here */
+  uint32_t best = 0;
+  for (uint32_t cell = 0; cell < b->cells; cell++) {
+    const double n = b->sampled[cell];
+    const double tokens = cell < b->low_cells ? (double)(UINT32_C(1) << b->shift) : 1;
+    const double postings = n * stride, pairs = n > 1 ? n * (n - 1) * pairs_of / tokens : 0;
+    const double by_chain = postings * CHAIN_POSTING + pairs * chain_pair;
+    const double by_bucket = postings * BUCKET_POSTING + pairs * bucket_pair;
+    chains += by_chain;
+    buckets += by_bucket;
+    saved += by_bucket - by_chain;
+    if (saved > most) {
+      most = saved;
+      best = cell + 1;
+    }
+  }
+  const double both = buckets - most + t->sets->n * PASS;
+  uint32_t cell = both < chains && both < buckets ? best : chains < buckets ? b->cells : 0;
+  if (t->options.way)
+    cell = t->options.way == 1 ? b->cells : t->options.way == 2 ? 0 : b->cells / 2;
+  b->divide = cell < b->cells ? nd_block_cell_first(b, cell) : t->sets->distinct;
 }
 
 static nd_status make_workers(nd_block_join *b, nd_error *err) {
@@ -336,6 +389,7 @@ static void clear_workers(nd_block_join *b) {
   for (unsigned i = 0; b->worker && i < b->task->threads; i++) {
     nd_block_worker *w = &b->worker[i];
     nd_free(w->candidate);
+    nd_free(w->mark);
     nd_free(w->start);
     nd_free(w->order);
     nd_free(w->side_memory);
@@ -360,10 +414,9 @@ nd_status nd_join_blocks(nd_join_task *t, nd_error *err) {
   plan_cells(&b);
   nd_status status = make_workers(&b, err);
   if (status == ND_OK) status = take_sample(&b, err);
-  if (status == ND_OK) {
-    bool many = t->options.way ? t->options.way == 2 : b.compared > MANY * b.postings;
-    status = many ? nd_block_buckets(&b, err) : nd_block_chains(&b, err);
-  }
+  if (status == ND_OK) choose_divide(&b);
+  if (status == ND_OK && b.divide > 0) status = nd_block_chains(&b, err);
+  if (status == ND_OK && b.divide < s->distinct) status = nd_block_buckets(&b, err);
   clear_workers(&b);
   nd_free(b.sampled);
   nd_free(b.heavy);

@@ -4,10 +4,11 @@
  * common token alone, so no table of candidates exists: what other joins spend their
  * time on.  Records are numbered by size, so the size filter compares numbers.
  *
- *   1. A sample of the prefixes tells how many pairs of records there will be to compare.
- *   2. Few (block_chain.c): each token has a chain of records, walked and lengthened
+ *   1. A sample of the prefixes tells how many pairs of records each token has to compare,
+ *      and how many of them look close.
+ *   2. Rare tokens (block_chain.c) have a chain of records each, walked and lengthened
  *      record by record, in one pass; nothing is counted or grouped before.
- *   3. Many (block_join.c): the postings of all prefixes are split into buckets of
+ *   3. For the others (block_join.c) the postings of all prefixes are split into buckets of
  *      neighbouring tokens that fit the cache, grouped by token there, and each token's
  *      records are joined as one block (block_list.c).
  *   4. In a block each posting carries a parity sketch (sets.h) of the tokens after it.
@@ -58,14 +59,18 @@ ND_INLINE unsigned nd_posting_indexed(const nd_posting *p) {
   return p->place & 1;
 }
 
-/* The share of one record in the distance allowed after this posting, in 1/256.
- * Clamped so that sums fit: too high never loses a pair, and where the high one is
- * cut, the low ones cannot pull the sum below the width of a sketch. */
-ND_INLINE int32_t nd_posting_limit(int64_t share, const nd_posting *p) {
-  int64_t limit = share - (int64_t)nd_posting_position(p) * 256;
+/* The share of one record in the distance allowed, in 1/256.  Clamped so that sums fit:
+ * too high never loses a pair, and where the high one is cut, the low ones cannot pull the
+ * sum below the width of a sketch. */
+ND_INLINE int32_t nd_block_limit(int64_t limit) {
   const int64_t high = (INT64_C(1) << 30) - 1, low = -(INT64_C(1) << 29);
   limit = limit > high ? high : limit;
   return (int32_t)(limit < low ? low : limit);
+}
+
+/* … after this posting. */
+ND_INLINE int32_t nd_posting_limit(int64_t share, const nd_posting *p) {
+  return nd_block_limit(share - (int64_t)nd_posting_position(p) * 256);
 }
 
 /* One token's postings in record order. */
@@ -119,8 +124,8 @@ typedef struct nd_block_join {
   uint32_t low_cells, cells;
   uint32_t *sampled; /* per cell: postings in the sample */
   uint32_t stride;   /* every stride-th record is in the sample */
-  double postings;   /* about how many */
-  double compared;   /* … and how many pairs of them are close enough in size */
+  double close;      /* the share of pairs whose sketches let them pass */
+  uint32_t divide;   /* tokens before it are joined by chains, the others in buckets */
   struct nd_block_worker *worker;
   nd_block_heavy *heavy;
   size_t heavies, heavy_cap;
@@ -132,6 +137,9 @@ typedef struct nd_block_worker {
   nd_block_join *block;
   nd_candidate *candidate;
   size_t candidates;
+  uint32_t from; /* a pair with a common token from here on is known not to come again */
+  /* verifying many candidates of one record */
+  uint8_t *mark; /* per token: is it the record's? */
   /* grouping a bucket */
   uint32_t *start; /* per token */
   uint32_t *order; /* its postings, token by token */
@@ -172,7 +180,7 @@ nd_status nd_block_verify(nd_block_worker *w, nd_error *err) ND_MUST_CHECK;
 nd_status nd_block_join_heavies(nd_block_join *b, nd_error *err) ND_MUST_CHECK;
 void nd_block_free_heavies(nd_block_join *b);
 
-/* The join where few pairs are compared, and where many are. */
+/* The join of the tokens before `divide`, where few pairs are compared, and of the others. */
 nd_status nd_block_chains(nd_block_join *b, nd_error *err) ND_MUST_CHECK;
 nd_status nd_block_buckets(nd_block_join *b, nd_error *err) ND_MUST_CHECK;
 

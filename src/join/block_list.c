@@ -8,6 +8,8 @@
 enum {
   FEW = 2,         /* postings that are compared without sketches */
   HEAVY = 1 << 21, /* comparisons that are worth a job of their own */
+  MARK_FROM = 3,   /* candidates of a record from which its tokens are marked … */
+  MARK_LONG = 32,  /* … if it has as many */
 };
 
 typedef struct slice {
@@ -34,22 +36,75 @@ static bool met_before(const nd_block_join *b, const uint32_t *x, const uint32_t
   return b->common(x, x_end, y, y_end, 0) > 0;
 }
 
-/* Is the token their first common one, and are enough common? */
-static nd_status verify_one(nd_block_worker *w, const nd_candidate *c, nd_error *err) {
-  const nd_join_task *t = w->block->task;
+/* Marks the tokens of a record, or takes the marks away. */
+static void set_marks(uint8_t *mark, const uint32_t *token, const uint32_t *end, uint8_t value) {
+  for (; token < end; token++) mark[*token] = value;
+}
+
+/* Is one of them marked?  The last is the likeliest. */
+static bool any_marked(const uint8_t *mark, const uint32_t *token, const uint32_t *end) {
+  for (; end - token >= 8; end -= 8) {
+    unsigned found = 0;
+    for (int k = 1; k <= 8; k++) found |= mark[end[-k]];
+    if (found) return true;
+  }
+  while (end > token) {
+    if (mark[*--end]) return true;
+  }
+  return false;
+}
+
+/* How many are marked; gives up as nd_block_common does. */
+static uint32_t count_marked(const uint8_t *mark, const uint32_t *token, const uint32_t *end,
+                             int64_t needed) {
+  uint32_t common = 0;
+  for (; end - token >= 16; token += 16) {
+    for (int k = 0; k < 16; k++) common += mark[token[k]];
+    if ((int64_t)common + (end - token - 16) < needed) return common;
+  }
+  for (; token < end; token++) common += mark[*token];
+  return common;
+}
+
+/* Candidates of one x: is the token their first common one, and are enough common? */
+static nd_status verify_run(nd_block_worker *w, const nd_candidate *c, size_t n, nd_error *err) {
+  const nd_block_join *block = w->block;
+  const nd_join_task *t = block->task;
   const nd_sets *s = t->sets;
-  const uint32_t size_x = s->size[c->x], size_y = s->size[c->y];
-  const int64_t needed = (int64_t)nd_join_overlap(&t->bounds, size_x, size_y);
-  if (size_x - c->i < needed || size_y - c->j < needed) return ND_OK;
   const uint32_t *a = s->token + s->begin[c->x], *a_end = s->token + s->begin[c->x + 1];
-  const uint32_t *b = s->token + s->begin[c->y], *b_end = s->token + s->begin[c->y + 1];
-  const uint32_t *at_a = a_end - (size_x - c->i), *at_b = b_end - (size_y - c->j);
-  if (met_before(w->block, a, at_a, b, at_b)) return ND_OK;
-  w->join->after_suffix++;
-  w->join->verified++;
-  const int64_t common =
-      1 + (int64_t)w->block->common(at_a + 1, a_end, at_b + 1, b_end, needed - 1);
-  return common >= needed ? nd_join_emit(w->join, c->x, c->y, (uint32_t)common, err) : ND_OK;
+  const uint32_t size_x = s->size[c->x];
+  const uint8_t *mark = NULL;
+  nd_status status = ND_OK;
+  /* In chains most candidates are pairs; in lists most have met before, which is seen sooner
+   * by looking at the tokens before. */
+  if (n >= MARK_FROM && a_end - a >= MARK_LONG && w->from != UINT32_MAX) {
+    if (!w->mark) w->mark = nd_calloc(s->distinct, 1);
+    if (!w->mark) return nd_fail_memory(err, s->distinct);
+    set_marks(w->mark, a, a_end, 1);
+    mark = w->mark;
+  }
+  for (const nd_candidate *end = c + n; c < end; c++) {
+    const uint32_t size_y = s->size[c->y];
+    const int64_t needed = (int64_t)nd_join_overlap(&t->bounds, size_x, size_y);
+    if (size_x - c->i < needed || size_y - c->j < needed) continue;
+    const uint32_t *b = s->token + s->begin[c->y], *b_end = s->token + s->begin[c->y + 1];
+    const uint32_t *at_a = a_end - (size_x - c->i), *at_b = b_end - (size_y - c->j);
+    if (b < at_b && *b < w->from) {
+      const uint32_t *early = at_b;
+      while (early > b && early[-1] >= w->from) early--;
+      if (mark ? any_marked(mark, b, early) : met_before(block, a, at_a, b, early)) continue;
+    }
+    w->join->after_suffix++;
+    w->join->verified++;
+    const int64_t common =
+        1 + (int64_t)(mark ? count_marked(mark, at_b + 1, b_end, needed - 1)
+                           : block->common(at_a + 1, a_end, at_b + 1, b_end, needed - 1));
+    if (common < needed) continue;
+    status = nd_join_emit(w->join, c->x, c->y, (uint32_t)common, err);
+    if (status != ND_OK) break;
+  }
+  if (mark) set_marks(w->mark, a, a_end, 0);
+  return status;
 }
 
 nd_status nd_block_verify(nd_block_worker *w, nd_error *err) {
@@ -66,7 +121,11 @@ nd_status nd_block_verify(nd_block_worker *w, nd_error *err) {
     __builtin_prefetch(&s->token[s->begin[c->y]]);
     __builtin_prefetch(&s->token[s->begin[c->x]]);
   }
-  for (size_t k = 0; k < n; k++) ND_TRY(verify_one(w, &w->candidate[k], err));
+  for (size_t k = 0, end; k < n; k = end) {
+    const uint32_t x = w->candidate[k].x;
+    for (end = k + 1; end < n && w->candidate[end].x == x;) end++;
+    ND_TRY(verify_run(w, &w->candidate[k], end - k, err));
+  }
   return ND_OK;
 }
 
@@ -169,7 +228,18 @@ static nd_status put_off(nd_block_join *b, const nd_block_list *list, uint64_t c
   return status;
 }
 
+/* Do all records of a list have the same token before?  Then all pairs of them met there. */
+static bool met_in_whole(const nd_block_join *b, const nd_block_list *list) {
+  const uint32_t before = nd_list_at(list, 0, b->words)->before;
+  if (before == UINT32_MAX) return false;
+  for (uint32_t i = 1; i < list->n; i++) {
+    if (nd_list_at(list, i, b->words)->before != before) return false;
+  }
+  return true;
+}
+
 nd_status nd_block_list_join(nd_block_worker *w, const nd_block_list *list, nd_error *err) {
+  if (met_in_whole(w->block, list)) return ND_OK;
   if (w->block->task->threads > 1 && (uint64_t)list->n * list->n > 2 * (uint64_t)HEAVY) {
     uint64_t cost = cost_of(w->block, list);
     if (cost > HEAVY) return put_off(w->block, list, cost, err);

@@ -31,7 +31,7 @@ typedef struct nd_join_options {
   uint32_t split;    /* 0: all pairs; else pairs of one record below it and one not */
   uint32_t maxdepth; /* of the suffix filter; 0: 2, as in the paper */
   int level;         /* tests: the SIMD level + 1; 0: what nd_cpu() says */
-  int way;           /* tests: ND_JOIN_BLOCKS with 1 chains, 2 buckets; 0: the faster */
+  int way;           /* tests: ND_JOIN_BLOCKS 1 chains, 2 buckets, 3 both; 0: the faster */
 } nd_join_options;
 
 /* Two records by their numbers in the input, a < b. */

@@ -55,7 +55,7 @@ static void check_all(const cases *c, const nd_sets *sets, nd_join_options o, ui
   uint64_t verified[4] = {0};
   for (int m = 0; m < 4; m++) {
     o.method = (nd_join_method)m;
-    for (o.way = 0; o.way < (m == ND_JOIN_BLOCKS ? 3 : 1); o.way++) {
+    for (o.way = 0; o.way < (m == ND_JOIN_BLOCKS ? 4 : 1); o.way++) {
       verified[m] = check(sets, &o, &want, seed).verified;
     }
   }
@@ -121,7 +121,7 @@ static void test_levels_and_threads(void **state) {
     assert_true(want.n > 100);
     for (int level = 0; level <= (int)nd_cpu(); level++) {
       for (unsigned threads = 1; threads <= 8; threads = threads * 3 - 1) {
-        for (o.way = 0; o.way < 3; o.way++) {
+        for (o.way = 0; o.way < 4; o.way++) {
           o.level = level + 1;
           o.threads = threads;
           check(&sets, &o, &want, seed);
