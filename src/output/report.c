@@ -55,8 +55,8 @@ static void put_data(nd_pen *p, const char *name, uint64_t v) {
 static void put_bytes(nd_pen *p, double v) {
   static const char *const units[] = {"B", "KB", "MB", "GB", "TB", "PB"};
   int unit = 0;
-  while (v >= 1024 && unit < 5) v /= 1024, unit++;
-  nd_pen_put(p, unit && v < 100 ? "%.1f %s" : "%.0f %s", v, units[unit]);
+  while (v >= 999.5 && unit < 5) v /= 1000, unit++;
+  nd_pen_put(p, unit && v < 99.95 ? "%.1f %s" : "%.0f %s", v, units[unit]);
 }
 
 static double percent(uint64_t part, uint64_t whole) {
@@ -149,16 +149,22 @@ static void put_what_if(nd_pen *p, const nd_report *r) {
       "<input type=\"range\" id=\"threshold\" min=\"%d\" max=\"100\" step=\"1\" value=\"%d\" "
       "aria-describedby=\"what-if-note\"> "
       "<output for=\"threshold\" id=\"what-if-t\">%.2f</output></p>\n"
-      "<p aria-live=\"polite\">About <b id=\"what-if-kept\">",
-      low, low, low / 100.0);
+      "<p aria-live=\"polite\">%s<b id=\"what-if-kept\">",
+      low, low, low / 100.0, r->stays_known ? "" : "About ");
   put_count(p, r->summary->kept);
   nd_pen_put(p, "</b> documents would stay and <b id=\"what-if-dropped\">");
   put_count(p, r->summary->dropped);
   nd_pen_put(p,
-             "</b> would leave.</p>\n<p class=\"quiet\" id=\"what-if-note\">An estimate, from the "
-             "similarity of each dropped document to the one kept in its place. A lower "
+             "</b> would leave.</p>\n<p class=\"quiet\" id=\"what-if-note\">%s A lower "
              "threshold than %.10g needs another run: pairs below it were not recorded.</p>\n"
              "</section>\n",
+             !r->stays_known
+                 ? "An estimate from the similarity of each dropped document to the one "
+                   "kept in its place: more would leave, with another one."
+             : r->summary->bands
+                 ? "Counted from the pairs of this run. A run at that threshold chooses its own "
+                   "bands, and may find a few more or fewer."
+                 : "Counted from the pairs of this run.",
              r->threshold);
 }
 
@@ -416,10 +422,10 @@ static void put_json(nd_pen *p, const nd_report *r) {
   const nd_summary *s = r->summary;
   nd_pen_put(p,
              "<script type=\"application/json\" id=\"data\">{\"documents\":%" PRIu64
-             ",\"kept\":%" PRIu64 ",\"dropped\":%" PRIu64 ",\"whole\":%s,\"bins\":[",
+             ",\"kept\":%" PRIu64 ",\"dropped\":%" PRIu64 ",\"whole\":%s,\"stays\":[",
              s->documents, s->kept, s->dropped, r->whole ? "true" : "false");
   for (size_t i = 0; i < ND_REPORT_BINS; i++)
-    nd_pen_put(p, "%s%" PRIu64, i ? "," : "", r->dropped_bins[i]);
+    nd_pen_put(p, "%s%" PRIu64, i ? "," : "", r->stays[i]);
   nd_pen_put(p, "],\"clusters\":");
   if (p->status == ND_OK) p->status = nd_buf_append(p->out, r->browser.p, r->browser.n, p->err);
   nd_pen_put(p, "}</script>\n");

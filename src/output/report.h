@@ -57,6 +57,8 @@ typedef struct nd_report {
   double threshold;
   uint64_t pair_bins[ND_REPORT_BINS];    /* verified pairs */
   uint64_t dropped_bins[ND_REPORT_BINS]; /* dropped documents, by similarity to the kept one */
+  uint64_t stays[ND_REPORT_BINS];        /* documents that a threshold would keep */
+  bool stays_known;                      /* … counted, not estimated */
   double *size_x, *size_y;               /* cluster sizes and how many have them */
   size_t size_n;
   nd_report_cluster largest[ND_REPORT_ROWS];

@@ -23,11 +23,10 @@ function named(name, text) {
 /* --- what if ---------------------------------------------------------------- */
 var slider = byId("threshold");
 function whatIf() {
-  var t = Number(slider.value), back = 0;
-  for (var i = 0; i < t && i < data.bins.length; i++) back += data.bins[i];
+  var t = Number(slider.value), stays = data.stays[t];
   byId("what-if-t").textContent = (t / 100).toFixed(2);
-  byId("what-if-kept").textContent = count(data.kept + back);
-  byId("what-if-dropped").textContent = count(data.dropped - back);
+  byId("what-if-kept").textContent = count(stays);
+  byId("what-if-dropped").textContent = count(data.kept + data.dropped - stays);
 }
 if (slider) {
   slider.addEventListener("input", whatIf);

@@ -35,7 +35,8 @@ typedef struct nd_job_run {
   bool counted;                            /* the input was read before, to count something … */
   uint64_t count_documents, count_rejects; /* … and had so many of these */
   uint64_t pair_bins[101];                 /* pairs listed, by similarity: see report_data.h */
-  uint64_t stage_peak[4];                  /* resident bytes, at most, up to each stage's end */
+  uint64_t stays[101]; /* documents that a threshold of so many hundredths would keep; 0: unknown */
+  uint64_t stage_peak[4]; /* resident bytes, at most, up to each stage's end */
   unsigned stage;
   nd_shingle_set *passages; /* of --ignore-boilerplate; NULL: none */
   struct timespec began, stage_began;

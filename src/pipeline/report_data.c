@@ -495,6 +495,19 @@ static nd_status put_command(nd_buf *out, const nd_report_source *s, nd_error *e
   return ND_OK;
 }
 
+/* What higher thresholds would keep.  Of two collections a dropped document went to its
+ * nearest, so that its own similarity says when it stays; else it may go to another one. */
+static void gather_stays(nd_report *r, const nd_report_source *s) {
+  const nd_job_run *j = s->job;
+  const size_t low = (size_t)ceil(r->threshold * 100 - 1e-9);
+  r->stays_known = r->other || (low < ND_REPORT_BINS && j->stays[low]);
+  uint64_t stay = j->summary->kept;
+  for (size_t t = 0; t < ND_REPORT_BINS; t++) {
+    r->stays[t] = !r->other && j->stays[t] ? j->stays[t] : stay;
+    stay += r->dropped_bins[t];
+  }
+}
+
 /* --- all of it -------------------------------------------------------------------- */
 
 nd_status nd_report_gather(nd_report *r, const nd_report_source *s, nd_error *err) {
@@ -509,6 +522,7 @@ nd_status nd_report_gather(nd_report *r, const nd_report_source *s, nd_error *er
   r->bin = r->whole ? (double)whole_step(set) : 0.01;
   memcpy(r->pair_bins, j->pair_bins, sizeof r->pair_bins);
   ND_TRY(gather_sizes(r, s, err));
+  gather_stays(r, s);
   ND_TRY(gather_parts(r, s, err));
   ND_TRY(gather_languages(r, s, err));
   ND_TRY(gather_rejects(r, s, err));

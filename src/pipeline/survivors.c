@@ -5,6 +5,9 @@
  * it goes. */
 #include "pipeline/survivors.h"
 
+#include "cluster/what_if.h"
+#include "verify/similarity.h"
+
 enum { ROOM = 1 << 12 };
 
 typedef nd_chooser chooser;
@@ -104,6 +107,23 @@ void nd_survivors_copies(nd_clusters *out, const nd_chooser *c) {
   }
 }
 
+/* What higher thresholds would keep, for the report; left out where memory is short. */
+static nd_status look_higher(nd_job_run *j, nd_sorter *pairs, const char *tmp, nd_error *err) {
+  const nd_settings *s = &j->settings;
+  const uint64_t n = j->store.documents;
+  uint64_t dropped[ND_WHAT_IF_STEPS];
+  if (nd_similarity_is_whole(s->similarity) || n > s->memory / 128) return ND_OK;
+  const uint64_t low = (s->threshold.num * 100 + s->threshold.den - 1) / s->threshold.den;
+  if (low >= ND_WHAT_IF_STEPS) return ND_OK;
+  const nd_what_if w = {pairs, (uint32_t)n, (unsigned)low, s->verify == ND_VERIFY_NONE};
+  if (s->cluster == ND_CLUSTER_COMPONENTS)
+    ND_TRY(nd_what_if_components(dropped, &w, s->memory / 8, tmp, err));
+  else
+    ND_TRY(nd_what_if_star(dropped, &w, err));
+  for (uint64_t t = low; t < ND_WHAT_IF_STEPS; t++) j->stays[t] = n - j->found.copies - dropped[t];
+  return ND_OK;
+}
+
 static nd_status group(nd_clusters *out, chooser *c, nd_item *items, const char *tmp,
                        nd_error *err) {
   nd_job_run *j = c->job;
@@ -120,14 +140,18 @@ static nd_status group(nd_clusters *out, chooser *c, nd_item *items, const char 
   ND_TRY(nd_clusters_init(out, (uint32_t)j->store.documents, err));
   if (j->settings.cluster == ND_CLUSTER_COMPONENTS && c->roots) {
     if (out->n) memcpy(out->centre, c->roots, out->n * sizeof *out->centre);
-    return nd_clusters_label(out, pairs, c->order->document, err);
+    ND_TRY(nd_clusters_label(out, pairs, c->order->document, err));
+    return look_higher(j, pairs, tmp, err);
   }
-  if (j->settings.cluster == ND_CLUSTER_COMPONENTS)
-    return nd_clusters_components(out, pairs, c->order->document, err);
+  if (j->settings.cluster == ND_CLUSTER_COMPONENTS) {
+    ND_TRY(nd_clusters_components(out, pairs, c->order->document, err));
+    return nd_source_has_other(&j->source) ? ND_OK : look_higher(j, pairs, tmp, err);
+  }
   if (nd_source_has_other(&j->source))
     return nd_clusters_nearest(out, pairs, c->order->document,
                                j->settings.similarity == ND_SIMILARITY_EDIT, err);
-  return nd_clusters_star(out, pairs, c->order->document, err);
+  ND_TRY(nd_clusters_star(out, pairs, c->order->document, err));
+  return look_higher(j, pairs, tmp, err);
 }
 
 nd_status nd_survivors_group(nd_clusters *out, nd_chooser *c, nd_job_run *j, const char *tmp,

@@ -14,7 +14,7 @@ const expect = (truth, complaint) => {
 const same = (got, want, what) =>
   expect(String(got) === String(want), `${what}: ${got}, not ${want}`);
 
-const PHONE = { width: 360, height: 740 };
+const PHONE = { width: 375, height: 740 };
 const DESK = { width: 1200, height: 900 };
 let browser;
 
@@ -82,20 +82,37 @@ async function checkNumbers(page, out) {
   return summary;
 }
 
-// Counted again from clusters.tsv, not from what the page holds.
-async function checkSlider(page, out, summary) {
-  const values = lines(`${out}/clusters.tsv`).filter((l) => l[2] === "dropped").map((l) => Number(l[3]));
+// Each threshold is really run.
+async function checkSlider(page, input, min) {
   const slider = page.locator("#threshold");
-  for (const t of [55, 80, 90, 100]) {
-    if (t < Number(await slider.getAttribute("min"))) continue;
+  same(await slider.getAttribute("min"), min, "the lowest threshold");
+  for (const t of [min, 62, 80, 85, 90, 97, 100]) {
+    if (t < min) continue;
+    execFileSync(neardup, ["dedup", input, "-o", `at-${input}-${t}`, "--threshold", (t / 100).toFixed(2), "--method", "join"],
+      { cwd: folder, stdio: "ignore" });
+    const c = JSON.parse(fs.readFileSync(path.join(folder, `at-${input}-${t}`, "summary.json"), "utf8")).counts;
     await slider.fill(String(t));
-    const back = values.filter((v) => Math.floor(v * 100 + 1e-6) < t).length;
-    same(plain(await page.textContent("#what-if-kept")), summary.counts.kept + back, `kept at ${t}`);
-    same(plain(await page.textContent("#what-if-dropped")), summary.counts.dropped - back, `dropped at ${t}`);
+    same(plain(await page.textContent("#what-if-kept")), c.kept, `kept at ${t}`);
+    same(plain(await page.textContent("#what-if-dropped")), c.dropped, `dropped at ${t}`);
   }
   await slider.focus();
   await page.keyboard.press("ArrowLeft");
   same(await page.textContent("#what-if-t"), "0.99", "threshold after a key");
+}
+
+// By the Tab key alone: the cluster list, a comparison, the chart's numbers, the copy button.
+async function checkKeys(page) {
+  const seen = new Set();
+  await page.evaluate(() => document.activeElement.blur());
+  for (let i = 0; i < 120; i++) {
+    await page.keyboard.press("Tab");
+    seen.add(await page.evaluate(() => {
+      const e = document.activeElement;
+      return e.id || e.className || e.tagName;
+    }));
+  }
+  for (const name of ["skip", "threshold", "search", "SUMMARY", "side left", "side right"])
+    expect(seen.has(name), `Tab does not reach ${name}; only ${[...seen]}`);
 }
 
 async function checkSearch(page, out) {
@@ -146,14 +163,16 @@ async function checkSides(page, input) {
 const cases = {
   "the report of the examples: numbers, slider, search, side by side": () =>
     visit("out-examples/report.html", {}, async (page) => {
-      const summary = await checkNumbers(page, "out-examples");
-      await checkSlider(page, "out-examples", summary);
+      await checkNumbers(page, "out-examples");
+      await checkSlider(page, "examples", 50);
       await checkSearch(page, "out-examples");
       await checkSides(page, "examples");
+      await checkKeys(page);
     }),
   "a corpus of sites: search by URL, duplicates by site": () =>
     visit("out-sites/report.html", {}, async (page) => {
       await checkNumbers(page, "out-sites");
+      await checkSlider(page, "sites.jsonl", 80);
       await page.fill("#search", "site1.example/page/34?v=2");
       same(await page.locator("#list button").count(), 1, "clusters with that URL");
       const bars = await page.$$eval("#by-site-t ~ .nd-bar > title", (all) => all.map((t) => t.textContent));
@@ -192,8 +211,9 @@ const cases = {
       await accessible(page, "empty");
     }),
   "explain and study pages: accessible, on a phone too": async () => {
-    for (const name of ["explain.html", "study/index.html"])
-      for (const colorScheme of ["light", "dark"])
+    for (const name of ["explain.html", "study/index.html", "sampling/index.html", "web/index.html",
+      "library/index.html", "join/index.html", "prevalence/index.html"])
+      for (const colorScheme of name === "explain.html" || name === "study/index.html" ? ["light", "dark"] : ["dark"])
         await visit(name, { colorScheme, viewport: PHONE }, async (page) => {
           await fits(page);
           await accessible(page, `${name} ${colorScheme}`);

@@ -105,6 +105,11 @@ def main():
         quietly(neardup, "explain", "art-002", "art-003", "examples", "-o", "explain.html", cwd=folder)
         quietly(neardup, "explain", f"{BAD}0-0", f"{BAD}0-1", "hostile.jsonl", "-o", "bad.html", cwd=folder)
         quietly(neardup, "study", "sources", "sites.jsonl", "-o", "study", cwd=folder)
+        for name in ("sampling", "web", "library", "join"):
+            quietly(neardup, "study", name, "sites.jsonl", "-o", name, cwd=folder)
+        (folder / "run.txt").write_text("".join(f"1 Q0 d{i} {i + 1} {9 - i} r\n" for i in range(9)))
+        (folder / "pairs.tsv").write_text("d0\td1\t0.9\nd3\td4\t0.6\n")
+        quietly(neardup, "prevalence", "--run", "run.txt", "--pairs", "pairs.tsv", "-o", "prevalence", cwd=folder)
         env = {**os.environ, "NODE_PATH": str(HOME / "node_modules"), "HOME": str(folder)}
         cases = subprocess.Popen(["node", HERE / "pages.js", browser, folder, neardup], env=env,
                                  start_new_session=True)

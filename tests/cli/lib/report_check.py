@@ -49,13 +49,15 @@ def main():
             "n-copies": min(counts["exact_copies"], counts["dropped"])}
     wrong = {k: (page.data.get(k), v) for k, v in same.items() if page.data.get(k) != str(v)}
     drawn = sum(int(n) for n in re.findall(r"pairs: (?:similarity|edit distance) [^<]*, pairs (\d+)<", text))
-    dropped = sum(embedded["bins"])
+    slider = re.search(r'id="threshold" min="(\d+)"', text)  # at its left end it says what was done
+    stays = embedded["stays"][int(slider[1])] if slider else counts["kept"]
+    sane = all(counts["kept"] <= n <= counts["documents"] for n in embedded["stays"][int(slider[1]) if slider else 101:])
     print("below 2 MB" if len(text.encode()) < 2000000 else f"{len(text)} bytes",
           "well closed" if not page.faults and page.open == [] else page.faults + page.open,
           "no handlers" if not page.events else page.events)
     print("numbers agree" if not wrong else wrong,
           "bars add up" if drawn == counts["pairs"] else f"bars {drawn}, pairs {counts['pairs']}",
-          "slider adds up" if dropped == counts["dropped"] else f"slider {dropped}")
+          "slider adds up" if stays == counts["kept"] and sane else f"slider {embedded['stays']}")
     print(len(embedded["clusters"]), "clusters embedded,",
           sum("t" in c for c in embedded["clusters"]), "with texts")
 

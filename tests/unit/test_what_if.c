@@ -1,0 +1,101 @@
+/* Thresholds side by side against clustering at each of them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "cluster/clusters.h"
+#include "cluster/what_if.h"
+
+static nd_error err;
+static void ok(nd_status status) {
+  if (status != ND_OK) fail_msg("%s: %s", nd_status_name(status), err.message);
+}
+
+enum { N = 60 };
+
+/* The pairs whose similarity reaches t hundredths. */
+static nd_sorter *pairs_from(unsigned t, uint64_t seed, unsigned low) {
+  nd_sorter *s = NULL;
+  nd_rng rng = {seed};
+  ok(nd_sorter_new(&s, 1 << 20, ".", false, &err));
+  for (uint64_t a = 0; a < N; a++) {
+    for (uint64_t b = a + 1; b < N; b++) {
+      const uint64_t den = 1 + nd_rng_below(&rng, 700), num = nd_rng_below(&rng, den + 1);
+      if (nd_rng_below(&rng, 5) || num * 100 < low * den || num * 100 < t * den) continue;
+      nd_item item = {a << 32 | b, num << 32 | den};
+      ok(nd_sorter_add(s, &item, 1, &err));
+    }
+  }
+  ok(nd_sorter_finish(s, &err));
+  return s;
+}
+
+static void compare(bool components) {
+  static const unsigned lows[] = {0, 1, 36, 37, 38, 50, 80, 99, 100};
+  for (size_t i = 0; i < sizeof lows / sizeof *lows; i++) {
+    const uint64_t seed = 11 + i;
+    uint64_t dropped[ND_WHAT_IF_STEPS];
+    nd_sorter *all = pairs_from(0, seed, lows[i]);
+    const nd_what_if w = {all, N, lows[i], false};
+    ok(components ? nd_what_if_components(dropped, &w, 1 << 16, ".", &err)
+                  : nd_what_if_star(dropped, &w, &err));
+    nd_sorter_free(all);
+    for (unsigned t = lows[i]; t < ND_WHAT_IF_STEPS; t++) {
+      nd_clusters c;
+      nd_sorter *s = pairs_from(t, seed, lows[i]);
+      uint64_t want = 0;
+      ok(nd_clusters_init(&c, N, &err));
+      ok(components ? nd_clusters_components(&c, s, NULL, &err)
+                    : nd_clusters_star(&c, s, NULL, &err));
+      for (uint32_t d = 0; d < N; d++) want += c.centre[d] != d;
+      if (want != dropped[t])
+        fail_msg("from %u, at %u: %u dropped, not %u", lows[i], t, (unsigned)dropped[t],
+                 (unsigned)want);
+      nd_clusters_clear(&c);
+      nd_sorter_free(s);
+    }
+    for (unsigned t = 0; t < lows[i]; t++) assert_int_equal(dropped[t], 0);
+  }
+}
+
+static void as_star(void **state) {
+  (void)state;
+  compare(false);
+}
+
+static void as_components(void **state) {
+  (void)state;
+  compare(true);
+}
+
+/* Pairs that were not verified count at the lowest threshold, whatever their value. */
+static void every_pair_counts(void **state) {
+  (void)state;
+  uint64_t dropped[ND_WHAT_IF_STEPS];
+  nd_item items[] = {{1, UINT64_C(1) << 32 | 2}, {UINT64_C(2) << 32 | 3, UINT64_C(9) << 32 | 10}};
+  nd_sorter *s = NULL;
+  ok(nd_sorter_new(&s, 1 << 16, ".", false, &err));
+  ok(nd_sorter_add(s, items, 2, &err));
+  ok(nd_sorter_finish(s, &err));
+  for (int every = 0; every < 2; every++) {
+    const nd_what_if w = {s, 4, 80, every};
+    ok(nd_what_if_star(dropped, &w, &err));
+    assert_int_equal(dropped[80], 1 + every);
+    assert_int_equal(dropped[81], 1);
+    assert_int_equal(dropped[91], 0);
+  }
+  nd_sorter_free(s);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(as_star), cmocka_unit_test(as_components),
+                                     cmocka_unit_test(every_pair_counts)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
