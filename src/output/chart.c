@@ -220,17 +220,18 @@ static double legend(nd_drawing *d, double y, bool draw) {
       y += 18;
     }
     if (draw) {
+      const size_t look = nd_draw_look(c, k);
       if (c->kind == ND_CHART_LINES)
         nd_pen_put(&d->pen, "<path class=\"nd-line nd-c%u%s\" d=\"M%.1f,%.1fh20\"/>",
-                   nd_draw_colour(k), s->published ? " nd-dash" : "", x, y - 4);
+                   nd_draw_colour(look), s->published ? " nd-dash" : "", x, y - 4);
       if (c->kind == ND_CHART_LINES || c->kind == ND_CHART_SCATTER) {
-        nd_draw_mark(&d->pen, k, s->published, x + 10, y - 4);
+        nd_draw_mark(&d->pen, look, s->published, x + 10, y - 4);
         nd_pen_put(&d->pen, "/>");
       } else {
         nd_pen_put(&d->pen,
                    "<rect class=\"nd-bar nd-c%u%s\" x=\"%.1f\" y=\"%.1f\" width=\"14\" "
                    "height=\"10\"/>",
-                   nd_draw_colour(k), s->published ? " nd-open" : "", x + 3, y - 9);
+                   nd_draw_colour(look), s->published ? " nd-open" : "", x + 3, y - 9);
       }
       nd_pen_put(&d->pen, "<text x=\"%.1f\" y=\"%.1f\">", x + 25, y);
       put_short(&d->pen, nd_str_of(name_of(s)), d->width - 60);

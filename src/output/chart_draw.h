@@ -39,12 +39,14 @@ typedef struct nd_drawing {
 
 /* chart_marks.c */
 void nd_draw_series(nd_drawing *d);
-/* The colour of a series: 1 … ND_CHART_COLOURS. */
-static inline unsigned nd_draw_colour(size_t series) {
-  return 1 + (unsigned)(series % ND_CHART_COLOURS);
+/* How a series looks: a published one as ours of the same name, but dashed and open. */
+size_t nd_draw_look(const nd_chart *c, size_t series);
+/* The colour of a look: 1 … ND_CHART_COLOURS. */
+static inline unsigned nd_draw_colour(size_t look) {
+  return 1 + (unsigned)(look % ND_CHART_COLOURS);
 }
-/* The mark of a series, as a path around (x, y). */
-void nd_draw_mark(nd_pen *p, size_t series, bool open, double x, double y);
+/* The mark of a look, as a path around (x, y). */
+void nd_draw_mark(nd_pen *p, size_t look, bool open, double x, double y);
 
 static inline bool nd_chart_has_rows(const nd_chart *c) {
   return c->kind == ND_CHART_BARS || c->kind == ND_CHART_STACK;

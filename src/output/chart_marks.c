@@ -2,8 +2,34 @@
  * numbers as a title. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "output/chart_draw.h"
+
+/* The series of ours that a published one stands beside, counted among ours; all of ours:
+ * there is none. */
+static size_t partner(const nd_chart *c, const nd_series *published) {
+  size_t ours = 0;
+  for (size_t i = 0; i < c->series_n; i++) {
+    const nd_series *s = &c->series[i];
+    if (s->published) continue;
+    if (s->name && published->name && strcmp(s->name, published->name) == 0) break;
+    ours++;
+  }
+  return ours;
+}
+
+size_t nd_draw_look(const nd_chart *c, size_t series) {
+  size_t ours = 0, alone = 0, all = 0;
+  for (size_t i = 0; i < c->series_n; i++) all += !c->series[i].published;
+  for (size_t i = 0; i < series; i++) {
+    ours += !c->series[i].published;
+    alone += c->series[i].published && partner(c, &c->series[i]) == all;
+  }
+  if (!c->series[series].published) return ours;
+  const size_t beside = partner(c, &c->series[series]);
+  return beside < all ? beside : all + alone;
+}
 
 /* Series differ in form as well as in colour. */
 void nd_draw_mark(nd_pen *p, size_t series, bool open, double x, double y) {
@@ -52,14 +78,14 @@ static bool has_place(const nd_drawing *d, const nd_series *s, size_t i) {
   return nd_scale_takes(&d->x, s->x[i]) && nd_scale_takes(&d->y, s->y[i]);
 }
 
-static void put_marks(nd_drawing *d, const nd_series *s, size_t series) {
+static void put_marks(nd_drawing *d, const nd_series *s, size_t look) {
   size_t every = s->n / ND_CHART_MARKS + 1;
   /* Marks that would touch are drawn only under the pointer. */
   const char *quiet = s->n > 40 && d->chart->kind == ND_CHART_LINES ? " nd-quiet" : "";
   nd_pen_put(&d->pen, "<g class=\"nd-marks%s\">", quiet);
   for (size_t i = 0; i < s->n; i += every) {
     if (!has_place(d, s, i)) continue;
-    nd_draw_mark(&d->pen, series, s->published, nd_scale_place(&d->x, s->x[i]),
+    nd_draw_mark(&d->pen, look, s->published, nd_scale_place(&d->x, s->x[i]),
                  nd_scale_place(&d->y, s->y[i]));
     nd_pen_put(&d->pen, ">");
     put_point_title(d, s, i);
@@ -85,11 +111,11 @@ static void put_column(nd_pen *p, const column *c, bool *begun) {
   }
 }
 
-static void put_line(nd_drawing *d, const nd_series *s, size_t series) {
+static void put_line(nd_drawing *d, const nd_series *s, size_t look) {
   bool thin = s->n > ND_CHART_POINTS;
   bool begun = false;
   column c = {0};
-  nd_pen_put(&d->pen, "<path class=\"nd-line nd-c%u%s\" d=\"", nd_draw_colour(series),
+  nd_pen_put(&d->pen, "<path class=\"nd-line nd-c%u%s\" d=\"", nd_draw_colour(look),
              s->published ? " nd-dash" : "");
   for (size_t i = 0; i < s->n; i++) {
     if (!has_place(d, s, i)) {
@@ -112,7 +138,7 @@ static void put_line(nd_drawing *d, const nd_series *s, size_t series) {
 }
 
 /* Points on a grid of three pixels: the first of a cell stands for all of it. */
-static void put_cloud(nd_drawing *d, const nd_series *s, size_t series) {
+static void put_cloud(nd_drawing *d, const nd_series *s, size_t look) {
   enum { CELL = 3 };
   size_t across = (size_t)(d->width / CELL) + 2, down = (size_t)(d->height / CELL) + 2;
   uint32_t *seen = nd_calloc(across * down, sizeof *seen);
@@ -131,7 +157,7 @@ static void put_cloud(nd_drawing *d, const nd_series *s, size_t series) {
         continue;
       }
       if (*cell == 0) continue;
-      nd_draw_mark(&d->pen, series, s->published, x, y);
+      nd_draw_mark(&d->pen, look, s->published, x, y);
       nd_pen_put(&d->pen, ">");
       if (thin && *cell > 1)
         nd_pen_put(&d->pen, "<title>%u points here</title>", (unsigned)*cell);
@@ -144,7 +170,7 @@ static void put_cloud(nd_drawing *d, const nd_series *s, size_t series) {
   nd_free(seen);
 }
 
-static void put_bins(nd_drawing *d, const nd_series *s, size_t series) {
+static void put_bins(nd_drawing *d, const nd_series *s, size_t look) {
   const nd_chart *c = d->chart;
   double base = d->y.from;
   double drawn_to = -1, tallest = 0;
@@ -169,7 +195,7 @@ static void put_bins(nd_drawing *d, const nd_series *s, size_t series) {
     nd_pen_put(&d->pen,
                "<rect class=\"nd-bar nd-c%u%s\" x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" "
                "height=\"%.2f\">",
-               nd_draw_colour(series), s->published ? " nd-open" : "", x0, fmin(y, base), width,
+               nd_draw_colour(look), s->published ? " nd-open" : "", x0, fmin(y, base), width,
                fmax(fabs(base - y), 0.7));
     put_point_title(d, s, i);
     nd_pen_put(&d->pen, "</rect>\n");
@@ -184,7 +210,8 @@ static void put_bar(nd_drawing *d, size_t row, size_t series, double from, doubl
   nd_pen_put(&d->pen,
              "<rect class=\"nd-bar nd-c%u%s\" x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" "
              "height=\"%.2f\"><title>",
-             nd_draw_colour(series), s->published ? " nd-open" : "", x0, y, width, height);
+             nd_draw_colour(nd_draw_look(d->chart, series)), s->published ? " nd-open" : "", x0, y,
+             width, height);
   nd_pen_str(&d->pen, d->chart->categories[row]);
   if (s->name) {
     nd_pen_put(&d->pen, ", ");
@@ -231,13 +258,14 @@ void nd_draw_series(nd_drawing *d) {
   for (size_t k = 0; k < c->series_n; k++) {
     const nd_series *s = &c->series[k];
     if (s->n == 0) continue;
+    const size_t look = nd_draw_look(c, k);
     if (c->kind == ND_CHART_HISTOGRAM) {
-      put_bins(d, s, k);
+      put_bins(d, s, look);
     } else if (c->kind == ND_CHART_SCATTER) {
-      put_cloud(d, s, k);
+      put_cloud(d, s, look);
     } else {
-      put_line(d, s, k);
-      put_marks(d, s, k);
+      put_line(d, s, look);
+      put_marks(d, s, look);
     }
   }
 }

@@ -248,7 +248,7 @@ static nd_status top_table(work *w, const top_counts *c, bool more, nd_error *er
 static void top_chart(work *w, const top_counts *c) {
   static const char *const names[TOPS] = {"n = 10",  "n = 20",  "n = 50",
                                           "n = 100", "n = 200", "n = 500"};
-  static const char source[] = "Nikkhoo 2010, table 4.1";
+  static const char source[] = "Nikkhoo 2010, Table 4.1";
   double x[STEPS], y[TOPS + 2][STEPS];
   nd_series series[TOPS + 2];
   for (int s = 0; s < STEPS; s++) {
@@ -259,13 +259,13 @@ static void top_chart(work *w, const top_counts *c) {
   }
   for (int k = 0; k < TOPS; k++)
     series[k] = (nd_series){.name = names[k], .x = x, .y = y[k], .n = STEPS};
-  series[TOPS] = (nd_series){.name = "n = 10, published",
+  series[TOPS] = (nd_series){.name = "n = 10",
                              .x = x,
                              .y = y[TOPS],
                              .n = STEPS,
                              .published = true,
                              .source = source};
-  series[TOPS + 1] = (nd_series){.name = "n = 500, published",
+  series[TOPS + 1] = (nd_series){.name = "n = 500",
                                  .x = x,
                                  .y = y[TOPS + 1],
                                  .n = STEPS,

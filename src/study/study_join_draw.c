@@ -4,7 +4,8 @@
 
 #include "study/study_join.h"
 
-static const char source[] = "Xiao et al. 2008";
+static const char table_1[] = "Xiao et al. 2008, Table 1";
+static const char table_2[] = "Xiao et al. 2008, Table 2";
 
 /* x rises: thresholds from the lowest on. */
 static void thresholds(double x[ND_JS_THRESHOLDS]) {
@@ -29,7 +30,7 @@ static void draw_candidates(const nd_join_study *s, unsigned curve, nd_page *pag
     series[n++] = (nd_series){nd_js_method_name[m], x, y[m], ND_JS_THRESHOLDS, false, NULL};
   series[n++] = (nd_series){"results", x, y[ND_JS_METHODS], ND_JS_THRESHOLDS, false, NULL};
   for (unsigned m = 0; m < 3 && curve == 0; m++)
-    series[n++] = (nd_series){nd_js_method_name[m], x, theirs[m], ND_JS_THRESHOLDS, true, source};
+    series[n++] = (nd_series){nd_js_method_name[m], x, theirs[m], ND_JS_THRESHOLDS, true, table_1};
   char name[40], title[80];
   snprintf(name, sizeof name, "candidates-%u", curve + 1);
   snprintf(title, sizeof title, "Candidates compared: %s", nd_js_curve_name[curve]);
@@ -111,8 +112,8 @@ static void draw_quality(const nd_join_study *s, nd_page *page) {
       {"recall", x, y[1], ND_JS_THRESHOLDS, false, NULL},
       {"precision of the estimate", x, y[2], ND_JS_THRESHOLDS, false, NULL},
       {"recall of the estimate", x, y[3], ND_JS_THRESHOLDS, false, NULL},
-      {"precision", x, theirs[0], ND_JS_THRESHOLDS, true, source},
-      {"recall", x, theirs[1], ND_JS_THRESHOLDS, true, source}};
+      {"precision", x, theirs[0], ND_JS_THRESHOLDS, true, table_2},
+      {"recall", x, theirs[1], ND_JS_THRESHOLDS, true, table_2}};
   nd_chart chart = {
       .kind = ND_CHART_LINES,
       .name = "quality",

@@ -90,13 +90,17 @@ static nd_status write_results(nd_sampling_study *s, nd_error *err) {
   char lead[512];
   unsigned groups = 0;
   for (unsigned g = 0; g < ND_SIZE_GROUPS; g++) groups += s->group_documents[g] > 0;
-  snprintf(
-      lead, sizeof lead,
-      "%llu documents, %u of them different, in %u of 11 size groups; %llu shingles; %llu pairs "
-      "share one, %llu of them resemble each other by 0.5 or more. Truth is the result without "
-      "sampling; curves of the papers are of their own collections.",
-      (unsigned long long)s->documents, s->trials.n, groups, (unsigned long long)s->shingles,
-      (unsigned long long)s->sum.pairs, (unsigned long long)s->sum.truth);
+  char documents[32], different[32], shingles[32], pairs[32], near[32];
+  nd_page_count(documents, s->documents);
+  nd_page_count(different, s->trials.n);
+  nd_page_count(shingles, s->shingles);
+  nd_page_count(pairs, s->sum.pairs);
+  nd_page_count(near, s->sum.truth);
+  snprintf(lead, sizeof lead,
+           "%s documents, %s of them different, in %u of 11 size groups; %s shingles; %s pairs "
+           "share one, %s of them resemble each other by 0.5 or more. Truth is the result without "
+           "sampling; curves of the papers are of their own collections.",
+           documents, different, groups, shingles, pairs, near);
   nd_page_start(&page, s->run->request->directory, "Sampling shingles", lead, err);
   nd_status status = write_groups(s, err);
   if (status == ND_OK) status = nd_sampling_ye(s, &page, err);

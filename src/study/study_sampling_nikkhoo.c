@@ -43,7 +43,6 @@ static const double table_3_4[ND_NIK_LEVELS][MEASURES] = {
     {0.0628, 0.7756, 0.8982, 1}, {0.1333, 0.7639, 0.7310, 1}, {0.1366, 0.7611, 0.7287, 1},
     {0.2054, 0.7767, 0.6321, 1}, {0.2126, 0.7730, 0.6261, 1}, {0.2582, 0.7559, 0.5563, 1},
     {0.3922, 0.6212, 0.3706, 1}};
-static const char source[] = "Nikkhoo 2010";
 
 /* One of the two experiments. */
 typedef struct experiment {
@@ -51,18 +50,21 @@ typedef struct experiment {
   unsigned from; /* its first run */
   unsigned n;
   const char *shares, *shares_title, *measures, *measures_title;
+  const char *shares_source, *measures_source;
 } experiment;
 
 static const experiment experiments[2] = {
     {false, 1, ND_NIK_RATIOS, "nikkhoo-3-1",
      "Hash-value sampling: share of documents with a neighbour at RR or above, per cent (Nikkhoo "
      "2010, Table 3.1)",
-     "nikkhoo-3-2", "Hash-value sampling against no sampling (Nikkhoo 2010, Table 3.2)"},
+     "nikkhoo-3-2", "Hash-value sampling against no sampling (Nikkhoo 2010, Table 3.2)",
+     "Nikkhoo 2010, Table 3.1", "Nikkhoo 2010, Table 3.2"},
     {true, 1 + ND_NIK_RATIOS, ND_NIK_LEVELS, "nikkhoo-3-3",
      "Commonality threshold: share of documents with a neighbour at RR or above, per cent (Nikkhoo "
      "2010, Table 3.3)",
      "nikkhoo-3-4",
-     "Commonality threshold against no sampling (Nikkhoo 2010, Table 3.4 and Figure 3.9)"}};
+     "Commonality threshold against no sampling (Nikkhoo 2010, Table 3.4 and Figure 3.9)",
+     "Nikkhoo 2010, Table 3.3", "Nikkhoo 2010, Table 3.4"}};
 
 static void run_name(char out[24], const experiment *e, unsigned i) {
   if (e->level)
@@ -177,7 +179,7 @@ static void draw_shares(const nd_sampling_study *s, const experiment *e, nd_page
     }
     snprintf(names[k], sizeof names[k], "RR at least %.1f", (9 - rows[k]) / 10.0);
     series[2 * k] = (nd_series){names[k], x, here[k], e->n, false, NULL};
-    series[2 * k + 1] = (nd_series){names[k], x, theirs[k], e->n, true, source};
+    series[2 * k + 1] = (nd_series){names[k], x, theirs[k], e->n, true, e->shares_source};
   }
   nd_chart chart = {.kind = ND_CHART_LINES,
                     .name = e->level ? "nikkhoo-figure-3-7" : "nikkhoo-figure-3-5",
@@ -214,7 +216,7 @@ static void draw_measures(const nd_sampling_study *s, const experiment *e, nd_pa
     snprintf(title, sizeof title, "%s: %s",
              e->level ? "Commonality threshold" : "Hash-value sampling", what[k]);
     nd_series series[2] = {{"here", x, here[k], e->n, false, NULL},
-                           {"published", x, theirs[k], e->n, true, source}};
+                           {"published", x, theirs[k], e->n, true, e->measures_source}};
     nd_chart chart = {.kind = ND_CHART_LINES,
                       .name = name,
                       .title = title,
@@ -236,7 +238,7 @@ static void draw_fewer(const nd_sampling_study *s, nd_page *page) {
   }
   static const double at = 70, about = 25;
   nd_series series[2] = {{"here", x, y, ND_NIK_LEVELS, false, NULL},
-                         {"published", &at, &about, 1, true, source}};
+                         {"published", &at, &about, 1, true, "Nikkhoo 2010, Figure 3.9"}};
   nd_chart chart = {.kind = ND_CHART_LINES,
                     .name = "nikkhoo-figure-3-9",
                     .title = "Pairs that the first step gives no more",

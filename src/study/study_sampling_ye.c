@@ -187,10 +187,11 @@ static void draw(const nd_sampling_study *s, nd_page *page, unsigned ratio, bool
       snprintf(names[g], sizeof names[g], "%s words", words);
     if (any) series[n++] = (nd_series){.name = names[g], .x = x, .y = y[g], .n = ND_YE_THRESHOLDS};
   }
+  static const char figure[] = "Ye et al. 2008, Figure 2b";
   static const double at = 0.85, small = 0.57, all = 0.70;
   if (ratio == 3 && !recall) {
-    series[n++] = (nd_series){"below 500 words", &at, &small, 1, true, "Ye et al. 2008, .GOV"};
-    series[n++] = (nd_series){"all pairs", &at, &all, 1, true, "Ye et al. 2008, .GOV"};
+    series[n++] = (nd_series){"0-499 words", &at, &small, 1, true, figure};
+    series[n++] = (nd_series){"all pairs", &at, &all, 1, true, figure};
   }
   char name[32], title[120];
   snprintf(name, sizeof name, "%s-%u", recall ? "recall" : "precision", 2u << ratio);
@@ -222,8 +223,8 @@ static void draw_adaptive(const nd_sampling_study *s, nd_page *page) {
     series[k] = (nd_series){.name = names[k], .x = x, .y = y[k], .n = ND_YE_THRESHOLDS};
   }
   static const double at[] = {0.85, 0.8}, share[] = {0.0555, 0.08};
-  series[6] = (nd_series){"threshold 0.85", at, share, 1, true, "Ye et al. 2008, .GOV"};
-  series[7] = (nd_series){"threshold 0.60", at + 1, share + 1, 1, true, "Ye et al. 2008, .GOV"};
+  series[6] = (nd_series){"threshold 0.85", at, share, 1, true, "Ye et al. 2008, Figure 4"};
+  series[7] = (nd_series){"threshold 0.60", at + 1, share + 1, 1, true, "Ye et al. 2008, Figure 4"};
   nd_chart chart = {.kind = ND_CHART_LINES,
                     .name = "adaptive",
                     .title = "Shingles that adaptive sampling keeps",

@@ -46,6 +46,29 @@ static size_t count(const char *text, const char *what) {
   return n;
 }
 
+/* A published curve looks like ours of the same name, dashed; one without a partner, and all of
+ * ours, look different from each other. */
+static void published_beside_ours(void **state) {
+  (void)state;
+  double x[] = {1, 2}, y[] = {3, 4};
+  nd_series s[] = {{"one", x, y, 2, false, NULL},
+                   {"one", x, y, 2, true, "A 1, Table 1"},
+                   {"two", x, y, 2, false, NULL},
+                   {"two", x, y, 2, true, "A 1, Table 1"},
+                   {"none", x, y, 2, true, "A 1, Table 1"}};
+  static const unsigned colours[] = {1, 1, 2, 2, 3};
+  nd_chart c = {.name = "t", .title = "A title", .series = s, .series_n = 5};
+  const char *at = drawn(&c);
+  for (unsigned k = 0; k < 5; k++) { /* the legend comes first */
+    char want[64];
+    snprintf(want, sizeof want, "nd-line nd-c%u%s\"", colours[k], s[k].published ? " nd-dash" : "");
+    const char *next = strstr(at, "nd-line nd-c");
+    assert_non_null(next);
+    assert_memory_equal(next, want, strlen(want));
+    at = next + 1;
+  }
+}
+
 static void line_has_its_numbers(void **state) {
   (void)state;
   double x[] = {1, 2, 4}, y[] = {0.25, 0.5, 1234567};
@@ -299,6 +322,7 @@ static void memory_failures(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(line_has_its_numbers),
+      cmocka_unit_test(published_beside_ours),
       cmocka_unit_test(hostile_names_are_escaped),
       cmocka_unit_test(log_axes_leave_zero_out),
       cmocka_unit_test(odd_numbers),
