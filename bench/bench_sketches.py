@@ -10,6 +10,8 @@ import re
 from bench_core import kernel_figure
 from bench_tools import Failed, Figure, at_least, at_most
 
+FIXED = 8 << 20  # what a run takes for a few documents
+
 
 def bench_sketches(b):
     path = b.corpus(b.size(250_000, 20_000), "text")
@@ -57,11 +59,40 @@ def bench_hamming(b):
     memory = best["bytes per document above the fingerprints"]
     yield Figure("memory above the fingerprints", f"{memory:.2f} bytes a document",
                  "≤ 16, and 1 MiB", memory <= 16 + 2**20 / n, [])
+    yield from whole_run(b)
     for k in (1, 5, 7):
         command = [program, str(n // 10), str(k)]
         got, lines = numbers(b, command)
         yield Figure(f"all pairs within {k} bits of {n // 10:,}, against sorting them {k + 1} times",
                      f"{got['against sorting']:.2f}×", "", None, lines)
+
+
+def whole_run(b):
+    """`neardup pairs` over a file of simhashes: peak memory by document, and inside a budget."""
+    n = b.size(10_000_000, 1_000_000)
+    path = b.corpus(n, "lines", bytes=60)
+    sketches = os.path.join(b.dir, "simhash.sketches")
+    b.measure([b.neardup, "sketch", "--format", "lines", path, "--method", "simhash", "-o", sketches])
+    command = [b.neardup, "pairs", "--method", "simhash", sketches]
+    out = [os.path.join(b.dir, name) for name in ("roomy.tsv", "tight.tsv")]
+    roomy = b.measure(command, stdout=out[0])
+    above = (roomy["peak"] - 8 * n - FIXED) / n
+    yield Figure(f"`neardup pairs` over {n:,} simhashes of a file, memory above the sketches",
+                 f"{above:.2f} bytes a document", "≤ 16, and 8 MiB", above <= 16,
+                 ["`" + " ".join(command) + "`",
+                  f"peak {roomy['peak'] / 1e6:.0f} MB, of them {8 * n / 1e6:.0f} MB of sketches and "
+                  f"{FIXED / 1e6:.0f} MB whatever their number; {roomy['wall']:.1f} s"])
+    budget = b.size(64, 16)
+    command += ["--memory", f"{budget}M"]
+    tight = b.measure(command, stdout=out[1])
+    with open(out[0], "rb") as f, open(out[1], "rb") as g:
+        same = f.read() == g.read()
+    for name in out + [sketches]:
+        os.unlink(name)
+    limit = (budget + 64) << 20
+    yield Figure(f"the same in a budget of {budget} MiB, peak", f"{tight['peak'] >> 20} MiB",
+                 f"≤ {budget} + 64 MiB, same bytes", same and tight["peak"] <= limit,
+                 ["`" + " ".join(command) + "`", f"{tight['wall']:.1f} s"])
 
 
 PARTS = {

@@ -10,11 +10,11 @@ enum {
   SMALL = 24
 };
 
-nd_status nd_flat_init(nd_flat *t, uint64_t rows, nd_error *err) {
+nd_status nd_flat_init(nd_flat *t, uint64_t rows, bool keys, nd_error *err) {
   *t = (nd_flat){.room = rows};
-  t->key = nd_malloc((rows + 8) * sizeof *t->key);
+  if (keys) t->key = nd_malloc((rows + 8) * sizeof *t->key);
   t->row = nd_malloc((rows + 8) * sizeof *t->row);
-  if (t->key && t->row) return ND_OK;
+  if ((t->key || !keys) && t->row) return ND_OK;
   nd_flat_clear(t);
   return nd_fail_memory(err, (rows + 8) * (sizeof *t->key + sizeof *t->row));
 }
@@ -49,7 +49,7 @@ ND_INLINE void walk_chunk(const filling *f, uint64_t job, bool put) {
       size_t slot = nd_flat_slot(nd_flat_hash_of(f->hash, key[i]), t->bits);
       uint64_t to = count[slot]++;
       if (!put) continue;
-      t->key[to] = key[i];
+      if (t->key) t->key[to] = key[i];
       t->row[to] = row[i];
     }
   }

@@ -2,7 +2,7 @@
  * hash of some of the key's bits: first into buckets, in one pass over the rows and
  * with any number of threads, then inside a bucket in place.
  *
- *   key   u64 × rows    bucket 0 | bucket 1 | …
+ *   key   u64 × rows    bucket 0 | bucket 1 | …    not kept when the caller has them
  *   row   u32 × rows
  *
  * The order in a bucket is the order of the rows, for any number of threads. */
@@ -43,7 +43,8 @@ ND_INLINE size_t nd_flat_slot(uint64_t hash, unsigned bits) {
 typedef size_t (*nd_flat_source)(uint64_t *key, uint32_t *row, const void *context, uint64_t first,
                                  size_t count);
 
-nd_status nd_flat_init(nd_flat *t, uint64_t rows, nd_error *err) ND_MUST_CHECK;
+/* keys = false: only rows are kept, 4 bytes each. */
+nd_status nd_flat_init(nd_flat *t, uint64_t rows, bool keys, nd_error *err) ND_MUST_CHECK;
 void nd_flat_clear(nd_flat *t);
 
 /* Fills the table from the source; the number of buckets follows from `rows`. */

@@ -14,8 +14,7 @@ nd_status nd_solve_flush(nd_solver *s, nd_error *err) {
 
 static nd_status give(nd_solver *s, uint32_t i, uint32_t j, uint32_t distance, nd_error *err) {
   const nd_hamming_request *r = s->request;
-  uint32_t low = i < j ? i : j, high = i < j ? j : i;
-  uint32_t a = r->number ? r->number[low] : low, b = r->number ? r->number[high] : high;
+  uint32_t a = i < j ? i : j, b = i < j ? j : i;
   if (r->split && (a >= r->split || b < r->split)) return ND_OK;
   s->stats.pairs++;
   s->out[s->out_n++] = (nd_item){(uint64_t)a << 32 | b, distance};
@@ -28,38 +27,40 @@ static uint64_t group_size(const nd_solver *s, uint32_t first) {
   return n;
 }
 
-/* All members of the group of `first` with one row. */
-static nd_status give_group(nd_solver *s, uint32_t first, uint32_t row, uint32_t distance,
+/* All members of the group of `first` with one document. */
+static nd_status give_group(nd_solver *s, uint32_t first, uint32_t document, uint32_t distance,
                             nd_error *err) {
   uint32_t x = first;
   do {
-    if (x != row) ND_TRY(give(s, x, row, distance, err));
+    if (x != document) ND_TRY(give(s, x, document, distance, err));
     x = s->same[x];
   } while (x != first);
   return ND_OK;
 }
 
-nd_status nd_solve_equal(nd_solver *s, uint32_t row, nd_error *err) {
-  uint64_t n = group_size(s, row), cap = s->request->cap;
+nd_status nd_solve_equal(nd_solver *s, uint32_t first, nd_error *err) {
+  uint64_t n = group_size(s, first), cap = s->request->cap;
   if (cap && n > cap) {
     s->stats.hot++;
     s->stats.hot_documents += n;
     s->stats.left_out += n * (n - 1) / 2 - (n - 1);
-    return give_group(s, row, row, 0, err);
+    return give_group(s, first, first, 0, err);
   }
   /* From the last to the first, each with those before it. */
-  for (uint32_t x = s->same[row]; x != row; x = s->same[x]) {
+  for (uint32_t x = s->same[first]; x != first; x = s->same[x]) {
     for (uint32_t y = s->same[x];; y = s->same[y]) {
       ND_TRY(give(s, x, y, 0, err));
-      if (y == row) break;
+      if (y == first) break;
     }
   }
   return ND_OK;
 }
 
-/* Two different vectors within the distance, by the first rows that have them. */
-static nd_status give_vectors(nd_solver *s, uint32_t a, uint32_t b, uint32_t distance,
+/* Two different vectors within the distance, by rows. */
+static nd_status give_vectors(nd_solver *s, uint32_t row_a, uint32_t row_b, uint32_t distance,
                               nd_error *err) {
+  const uint32_t *id = s->set->id;
+  uint32_t a = id ? id[row_a] : row_a, b = id ? id[row_b] : row_b; /* firsts of their groups */
   if (s->same[a] == a && s->same[b] == b) return give(s, a, b, distance, err);
   uint64_t cap = s->request->cap, n_a = group_size(s, a), n_b = group_size(s, b);
   if (cap && (n_a > cap || n_b > cap)) {
@@ -162,121 +163,263 @@ size_t nd_solve_small(uint32_t distance) {
   return n < 256 ? 256 : n > 1024 ? 1024 : n;
 }
 
-/* Brings the keys of wide vectors up to the piece. */
-static void load_piece(nd_solver *s, size_t begin, size_t end, uint32_t first, uint32_t last) {
-  const nd_hamming_request *r = s->request;
-  if (r->words == 1) return;
-  nd_flat *t = s->table;
-  for (size_t i = begin; i < end; i++)
-    t->key[i] = nd_solve_piece(r->vectors + (size_t)t->row[i] * r->words, first, last);
+ND_INLINE const uint64_t *vector_of(const nd_solver *s, uint32_t row) {
+  return s->set->vectors + (size_t)row * s->request->words;
 }
 
-/* The sum of the squares of the bucket sizes, if cut by piece p of the level. */
-static double piece_squares(nd_solver *s, size_t begin, size_t end, const nd_solve_level *l,
-                            uint32_t p) {
-  uint32_t count[1 << ND_FLAT_SPLIT_BITS];
-  nd_flat_hash hash = nd_solve_hash(s->request, l->bound[p], l->bound[p + 1]);
-  load_piece(s, begin, end, l->bound[p], l->bound[p + 1]);
+void nd_solve_load(uint64_t *key, const nd_solver *s, const uint32_t *row, size_t n, uint32_t begin,
+                   uint32_t end) {
+  enum { AHEAD = 24 }; /* rows lie far from one another */
+  const bool wide = s->request->words > 1;
+  for (size_t i = 0; i < n; i++) {
+    if (i + AHEAD < n) __builtin_prefetch(vector_of(s, row[i + AHEAD]) + begin / 64);
+    const uint64_t *v = vector_of(s, row[i]);
+    key[i] = wide ? nd_solve_piece(v, begin, end) : *v;
+  }
+}
+
+/* Brings the keys of wide vectors up to the piece. */
+static void load_piece(uint64_t *key, const nd_solver *s, const uint32_t *row, size_t n,
+                       uint32_t begin, uint32_t end) {
+  if (s->request->words > 1) nd_solve_load(key, s, row, n, begin, end);
+}
+
+void nd_solve_split(const nd_solver *s, uint32_t *row, size_t n, uint32_t begin, uint32_t end,
+                    unsigned skip, unsigned bits, uint32_t *start) {
+  const nd_flat_hash hash = nd_solve_hash(s->request, begin, end);
+  const bool wide = s->request->words > 1;
+  uint32_t at[1 << ND_FLAT_SPLIT_BITS];
+  size_t slots = (size_t)1 << bits;
+#define SLOT_OF(r)                                                                                 \
+  nd_flat_slot(                                                                                    \
+      nd_flat_hash_of(hash, wide ? nd_solve_piece(vector_of(s, r), begin, end) : *vector_of(s, r)) \
+          << skip,                                                                                 \
+      bits)
+  memset(at, 0, slots * sizeof *at);
+  for (size_t i = 0; i < n; i++) at[SLOT_OF(row[i])]++;
+  uint32_t sum = 0;
+  for (size_t b = 0; b < slots; b++) {
+    start[b] = sum;
+    sum += at[b];
+    at[b] = start[b];
+  }
+  start[slots] = sum;
+  for (size_t b = 0; b < slots; b++) {
+    while (at[b] < start[b + 1]) {
+      uint32_t r = row[at[b]];
+      for (size_t slot; (slot = SLOT_OF(r)) != b;) {
+        uint32_t next = row[at[slot]];
+        row[at[slot]++] = r;
+        r = next;
+      }
+      row[at[b]++] = r;
+    }
+  }
+#undef SLOT_OF
+}
+
+/* The sum of the squares of the bucket sizes, if cut by piece p of the level.  key =
+ * NULL: by the vectors where they lie. */
+static double piece_squares(const nd_solver *s, uint64_t *key, const uint32_t *row, size_t n,
+                            const nd_solve_level *l, uint32_t p) {
+  uint32_t count[1 << ND_FLAT_SPLIT_BITS], begin = l->bound[p], end = l->bound[p + 1];
+  nd_flat_hash hash = nd_solve_hash(s->request, begin, end);
+  uint64_t few[ND_FLAT_BATCH];
   memset(count, 0, sizeof *count << l->bits);
-  for (size_t i = begin; i < end; i++)
-    count[nd_flat_slot(nd_flat_hash_of(hash, s->table->key[i]), l->bits)]++;
+  if (key) load_piece(key, s, row, n, begin, end);
+  for (size_t i = 0; i < n; i += ND_FLAT_BATCH) {
+    size_t m = n - i < ND_FLAT_BATCH ? n - i : ND_FLAT_BATCH;
+    if (!key) nd_solve_load(few, s, row + i, m, begin, end);
+    const uint64_t *from = key ? key + i : few;
+    for (size_t k = 0; k < m; k++) count[nd_flat_slot(nd_flat_hash_of(hash, from[k]), l->bits)]++;
+  }
   double sum = 0;
   for (size_t b = 0; b < (size_t)1 << l->bits; b++) sum += (double)count[b] * count[b];
   return sum;
 }
 
-/* Chooses how to cut a bucket; false: compare all with all. */
-static bool choose(nd_solver *s, nd_solve_level *l, size_t begin, size_t end, nd_region region) {
-  const nd_hamming_request *r = s->request;
-  const nd_flat *t = s->table;
-  nd_bit_tally tally;
-  size_t step = (end - begin) / ND_SOLVE_SAMPLE + 1;
-  nd_solve_tally_start(&tally);
-  for (size_t i = begin; i < end; i += step)
-    nd_solve_tally(&tally, r->words == 1 ? t->key + i : r->vectors + (size_t)t->row[i] * r->words,
-                   r->words);
-  /* The bits behind the shared piece, or all of them: which gives wider pieces? */
+nd_region nd_solve_region(const nd_hamming_request *r, const nd_bit_tally *t, nd_region region) {
   nd_region all = {0, 64 * r->words, r->distance};
-  double width = (double)region_weight(&tally, region) / (region.budget + 1.0);
-  if (width < 0.8 * (double)region_weight(&tally, all) / (all.budget + 1.0)) region = all;
-  l->region = region;
-  l->pieces = region.budget + 1;
-  if (!nd_solve_cut(l->bound, &tally, region, l->pieces)) return false;
-  l->bits = 1;
-  while (l->bits < ND_FLAT_SPLIT_BITS && (end - begin) >> l->bits > 8) l->bits++;
+  double width = (double)region_weight(t, region) / (region.budget + 1.0);
+  /* Which gives wider pieces? */
+  return width < 0.8 * (double)region_weight(t, all) / (all.budget + 1.0) ? all : region;
+}
+
+static unsigned bucket_bits(size_t n) {
+  unsigned bits = 1;
+  while (bits < ND_FLAT_SPLIT_BITS && n >> bits > 4) bits++;
+  return bits;
+}
+
+/* Chooses how to cut a bucket; false: compare all with all. */
+static bool choose(const nd_solver *s, nd_solve_level *l, uint64_t *key, const uint32_t *row,
+                   size_t n, nd_region region) {
+  const nd_hamming_request *r = s->request;
+  nd_bit_tally tally;
+  size_t step = n / ND_SOLVE_SAMPLE + 1;
+  nd_solve_tally_start(&tally);
+  for (size_t i = 0; i < n; i += step) nd_solve_tally(&tally, vector_of(s, row[i]), r->words);
+  l->region = nd_solve_region(r, &tally, region);
+  l->pieces = l->region.budget + 1;
+  if (!nd_solve_cut(l->bound, &tally, l->region, l->pieces)) return false;
+  l->bits = bucket_bits(n);
   double squares = 0;
   for (uint32_t p = 0; p < l->pieces; p++) {
-    squares += piece_squares(s, begin, end, l, p);
-    if (!nd_solve_pays(squares, (double)(end - begin), l->pieces)) return false;
+    squares += piece_squares(s, key, row, n, l, p);
+    if (!nd_solve_pays(squares, (double)n, l->pieces)) return false;
   }
   return true;
 }
 
 /* --- comparing -------------------------------------------------------------------- */
 
+/* Two runs of rows: each of the first with all of the second, or (one run, two names)
+ * with all after it.  key_b may be NULL for wide vectors. */
+typedef struct runs {
+  const uint64_t *key_a, *key_b;
+  const uint32_t *row_a, *row_b;
+  size_t a, b;
+  bool one;
+} runs;
+
 /* Wide vectors lie where they lie: those whose keys say that they share no piece
  * are not even looked at, and of the others the first words may be enough. */
-static nd_status compare_wide(nd_solver *s, size_t begin, size_t end, size_t last, bool keyed,
-                              nd_error *err) {
+static nd_status compare_wide(nd_solver *s, const runs *q, nd_error *err) {
   const nd_hamming_request *r = s->request;
-  const uint32_t *row = s->table->row;
-  const uint64_t *key = s->table->key;
   uint32_t words = r->words, step = 8;
-  for (size_t j = begin + 1; j < last; j++) { /* few i, which stay in the cache */
-    const uint64_t *b = r->vectors + (size_t)row[j] * words;
-    for (size_t i = begin; i < end && i < j; i++) {
-      if (keyed && key[i] != key[j]) continue;
-      const uint64_t *a = r->vectors + (size_t)row[i] * words;
+  for (size_t j = q->one; j < q->b; j++) { /* few of a, which stay in the cache */
+    const uint64_t *b = vector_of(s, q->row_b[j]);
+    for (size_t i = 0; i < (q->one ? j : q->a); i++) {
+      if (q->key_b && q->key_a[i] != q->key_b[j]) continue;
+      const uint64_t *a = vector_of(s, q->row_a[i]);
       uint32_t d = 0;
       for (uint32_t w = 0; w < words && d <= r->distance; w += step)
         d += s->differ(a + w, b + w, words - w < step ? words - w : step);
       s->stats.compared++;
-      if (d <= r->distance && belongs(s, a, b)) ND_TRY(give_vectors(s, row[i], row[j], d, err));
+      if (d <= r->distance && belongs(s, a, b))
+        ND_TRY(give_vectors(s, q->row_a[i], q->row_b[j], d, err));
     }
   }
   return ND_OK;
 }
 
-nd_status nd_solve_rows(nd_solver *s, size_t begin, size_t end, size_t last, bool keyed,
-                        nd_error *err) {
-  if (s->request->words > 1) return compare_wide(s, begin, end, last, keyed, err);
-  for (size_t i = begin; i < end; i++) s->stats.compared += last - i - 1;
-  const uint64_t *key = s->table->key;
-  const uint32_t *row = s->table->row;
+static nd_status compare(nd_solver *s, const runs *q, nd_error *err) {
+  if (s->request->words > 1) return compare_wide(s, q, err);
+  s->stats.compared += q->one ? q->a * (q->a - 1) / 2 : q->a * q->b;
   uint32_t distance = s->request->distance;
-  for (size_t block = begin + 1; block < last; block += ND_SOLVE_BLOCK) {
-    size_t stop = last - block < ND_SOLVE_BLOCK ? last : block + ND_SOLVE_BLOCK;
-    for (size_t i = begin; i < end && i + 1 < stop; i++) {
-      size_t from = block > i + 1 ? block : i + 1;
-      size_t hits = s->match(s->hit, key + from, stop - from, key[i], distance);
+  for (size_t block = q->one; block < q->b; block += ND_SOLVE_BLOCK) {
+    size_t stop = q->b - block < ND_SOLVE_BLOCK ? q->b : block + ND_SOLVE_BLOCK;
+    for (size_t i = 0; i < q->a && (!q->one || i + 1 < stop); i++) {
+      size_t from = q->one && block < i + 1 ? i + 1 : block;
+      size_t hits = s->match(s->hit, q->key_b + from, stop - from, q->key_a[i], distance);
       for (size_t h = 0; h < hits; h++) {
         size_t j = from + s->hit[h];
-        if (!belongs(s, key + i, key + j)) continue;
-        ND_TRY(give_vectors(s, row[i], row[j], nd_bits_count(key[i] ^ key[j]), err));
+        if (!belongs(s, q->key_a + i, q->key_b + j)) continue;
+        ND_TRY(give_vectors(s, q->row_a[i], q->row_b[j], nd_bits_count(q->key_a[i] ^ q->key_b[j]),
+                            err));
       }
     }
   }
   return ND_OK;
 }
 
-nd_status nd_solve(nd_solver *s, size_t begin, size_t end, nd_region region, nd_error *err) {
+nd_status nd_solve_range(nd_solver *s, const uint32_t *row, size_t begin, size_t end, size_t from,
+                         size_t last, nd_error *err) {
+  const bool wide = s->request->words > 1;
   size_t n = end - begin;
+  uint64_t *mine = s->key, *theirs = s->key + n;
+  if (!wide) nd_solve_load(mine, s, row + begin, n, 0, 0);
+  if (from == begin) {
+    runs q = {mine, wide ? NULL : mine, row + begin, row + begin, n, n, true};
+    ND_TRY(compare(s, &q, err));
+    from = end;
+  }
+  for (size_t m; from < last; from += m) {
+    m = last - from < ND_SOLVE_KEYS - n ? last - from : ND_SOLVE_KEYS - n;
+    if (!wide) nd_solve_load(theirs, s, row + from, m, 0, 0);
+    runs q = {mine, wide ? NULL : theirs, row + begin, row + from, n, m, false};
+    ND_TRY(compare(s, &q, err));
+  }
+  return ND_OK;
+}
+
+/* --- cutting ---------------------------------------------------------------------- */
+
+/* What is left behind the shared piece of a level. */
+static nd_region behind(const nd_solve_level *l) {
+  return (nd_region){l->bound[l->at + 1], l->region.end, l->region.budget - l->at};
+}
+
+/* A bucket whose keys have been fetched. */
+static nd_status solve_keyed(nd_solver *s, uint64_t *key, uint32_t *row, size_t n, nd_region region,
+                             nd_error *err) {
   if (n < 2) return ND_OK;
   nd_solve_level *l = &s->level[s->depth];
-  if (n <= nd_solve_small(s->request->distance) || s->depth == ND_SOLVE_DEPTH)
-    return nd_solve_rows(s, begin, end, end, s->depth > 0, err);
-  if (!choose(s, l, begin, end, region)) return nd_solve_rows(s, begin, end, end, false, err);
-  nd_flat *t = s->table;
+  bool small = n <= nd_solve_small(s->request->distance) || s->depth == ND_SOLVE_DEPTH;
+  if (small || !choose(s, l, key, row, n, region)) {
+    /* Choosing leaves other keys behind. */
+    bool keyed = s->request->words == 1 || (small && s->depth > 0);
+    runs q = {key, keyed ? key : NULL, row, row, n, n, true};
+    return compare(s, &q, err);
+  }
   s->depth++;
   for (uint32_t p = 0; p < l->pieces; p++) {
     l->at = p;
-    nd_region next = {l->bound[p + 1], l->region.end, l->region.budget - p};
-    load_piece(s, begin, end, l->bound[p], l->bound[p + 1]);
-    nd_flat_split(t->key + begin, t->row + begin, n,
-                  nd_solve_hash(s->request, l->bound[p], l->bound[p + 1]), 0, l->bits, l->start);
+    load_piece(key, s, row, n, l->bound[p], l->bound[p + 1]);
+    nd_flat_split(key, row, n, nd_solve_hash(s->request, l->bound[p], l->bound[p + 1]), 0, l->bits,
+                  l->start);
     for (size_t b = 0; b < (size_t)1 << l->bits; b++)
-      ND_TRY(nd_solve(s, begin + l->start[b], begin + l->start[b + 1], next, err));
+      ND_TRY(solve_keyed(s, key + l->start[b], row + l->start[b], l->start[b + 1] - l->start[b],
+                         behind(l), err));
   }
   s->depth--;
+  return ND_OK;
+}
+
+/* More rows than keys are fetched at once. */
+static nd_status solve_large(nd_solver *s, uint32_t *row, size_t n, nd_region region,
+                             nd_error *err) {
+  nd_solve_level *l = &s->level[s->depth];
+  if (s->depth == ND_SOLVE_DEPTH || !choose(s, l, NULL, row, n, region)) {
+    for (size_t i = 0; i < n; i += ND_SOLVE_KEYS / 2)
+      ND_TRY(nd_solve_range(s, row, i, n - i < ND_SOLVE_KEYS / 2 ? n : i + ND_SOLVE_KEYS / 2, i, n,
+                            err));
+    return ND_OK;
+  }
+  s->depth++;
+  for (uint32_t p = 0; p < l->pieces; p++) {
+    l->at = p;
+    nd_solve_split(s, row, n, l->bound[p], l->bound[p + 1], 0, l->bits, l->start);
+    for (size_t b = 0; b < (size_t)1 << l->bits; b++)
+      ND_TRY(nd_solve(s, row + l->start[b], l->start[b + 1] - l->start[b], behind(l), err));
+  }
+  s->depth--;
+  return ND_OK;
+}
+
+nd_status nd_solve(nd_solver *s, uint32_t *row, size_t n, nd_region region, nd_error *err) {
+  if (n < 2) return ND_OK;
+  if (n > ND_SOLVE_KEYS) return solve_large(s, row, n, region, err);
+  const nd_solve_level *l = s->depth ? &s->level[s->depth - 1] : NULL;
+  nd_solve_load(s->key, s, row, n, l ? l->bound[l->at] : 0, l ? l->bound[l->at + 1] : 0);
+  return solve_keyed(s, s->key, row, n, region, err);
+}
+
+nd_status nd_solve_bucket(nd_solver *s, uint32_t *row, size_t n, unsigned skip, nd_error *err) {
+  nd_solve_level *l = &s->level[s->depth - 1];
+  const uint32_t begin = l->bound[l->at], end = l->bound[l->at + 1];
+  if (n <= nd_solve_small(s->request->distance)) return nd_solve(s, row, n, behind(l), err);
+  l->bits = bucket_bits(n);
+  if (n > ND_SOLVE_KEYS) {
+    nd_solve_split(s, row, n, begin, end, skip, l->bits, l->start);
+    for (size_t b = 0; b < (size_t)1 << l->bits; b++)
+      ND_TRY(nd_solve(s, row + l->start[b], l->start[b + 1] - l->start[b], behind(l), err));
+    return ND_OK;
+  }
+  nd_solve_load(s->key, s, row, n, begin, end);
+  nd_flat_split(s->key, row, n, nd_solve_hash(s->request, begin, end), skip, l->bits, l->start);
+  for (size_t b = 0; b < (size_t)1 << l->bits; b++)
+    ND_TRY(solve_keyed(s, s->key + l->start[b], row + l->start[b], l->start[b + 1] - l->start[b],
+                       behind(l), err));
   return ND_OK;
 }

@@ -120,7 +120,7 @@ nd_status nd_shared_pairs(nd_sorter *pairs, nd_bucket_stats *stats,
       .request = request, .pairs = pairs, .threads = request->threads ? request->threads : 1};
   s.giver = nd_calloc(s.threads, sizeof *s.giver);
   if (!s.giver) return nd_fail_memory(err, s.threads * sizeof *s.giver);
-  nd_status status = nd_flat_init(&s.table, request->n, err);
+  nd_status status = nd_flat_init(&s.table, request->n, true, err);
   if (status == ND_OK) status = run(&s, err);
   for (unsigned i = 0; i < s.threads; i++) nd_bucket_stats_add(stats, &s.giver[i].stats);
   nd_flat_clear(&s.table);

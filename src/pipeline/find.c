@@ -62,6 +62,18 @@ static nd_status mark_copies(nd_finder *f, nd_grouper *g, nd_error *err) {
   }
 }
 
+/* For finding equals.  A run that decides by sketches will hold those, and little more:
+ * before it does, no more than that either. */
+static uint64_t memory_of_equals(const nd_finder *f) {
+  enum { LITTLE = 8, LEAST = 8 << 20 };
+  const nd_settings *s = f->settings;
+  uint64_t memory = s->memory / 4;
+  if (nd_settings_use_texts(s) || !s->row.total) return memory;
+  uint64_t later = f->store->documents * (s->row.total * sizeof(uint64_t) + LITTLE) / 2;
+  if (later < LEAST) later = LEAST;
+  return later < memory ? later : memory;
+}
+
 static nd_status find_digests(nd_finder *f, nd_error *err) {
   const nd_store *s = f->store;
   nd_grouper *g = NULL;
@@ -69,8 +81,7 @@ static nd_status find_digests(nd_finder *f, nd_error *err) {
   nd_digest *digest = nd_malloc(most * sizeof *digest);
   uint32_t *shingles = nd_malloc(most * sizeof *shingles);
   nd_status status = digest && shingles ? ND_OK : nd_fail_memory(err, most * sizeof *digest);
-  if (status == ND_OK)
-    status = nd_grouper_new(&g, s->documents, f->settings->memory / 4, f->tmp, err);
+  if (status == ND_OK) status = nd_grouper_new(&g, s->documents, memory_of_equals(f), f->tmp, err);
   for (size_t i = 0; status == ND_OK && i < s->block_n; i++)
     status = add_digests(g, f, digest, shingles, i, err);
   if (status == ND_OK) status = nd_grouper_finish(g, err);
@@ -123,8 +134,7 @@ static nd_status find_repeated_ids(nd_finder *f, nd_error *err) {
   uint32_t most = nd_store_most_docs(s);
   uint64_t *hash = nd_malloc(most * sizeof *hash);
   nd_status status = hash ? ND_OK : nd_fail_memory(err, most * sizeof *hash);
-  if (status == ND_OK)
-    status = nd_grouper_new(&g, s->documents, f->settings->memory / 4, f->tmp, err);
+  if (status == ND_OK) status = nd_grouper_new(&g, s->documents, memory_of_equals(f), f->tmp, err);
   for (size_t i = 0; status == ND_OK && i < s->block_n; i++) {
     status = nd_store_column(s, i, ND_COL_ID_HASH, sizeof *hash, hash, err);
     for (uint32_t j = 0; status == ND_OK && j < s->blocks[i].head.docs; j++)

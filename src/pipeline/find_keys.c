@@ -54,10 +54,8 @@ static nd_status find_job(void *context, unsigned member, uint64_t job, nd_error
   nd_free(scratch);
   if (status == ND_OK) status = nd_grouper_finish(g, err);
   if (status == ND_OK) {
-    /* In the wanted order the other collection's documents come first. */
-    uint64_t others = nd_source_has_other(f->source) ? f->store->documents - f->source->split : 0;
     status = nd_buckets_pairs(f->out->pairs, &k->stats[member], g, f->settings->options->bucket_cap,
-                              others, k->last_centre, err);
+                              nd_finder_split(f), k->last_centre, err);
   }
   nd_grouper_free(g);
   return status;

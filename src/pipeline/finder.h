@@ -37,6 +37,12 @@ typedef nd_status (*nd_find_keys)(uint64_t *keys, const nd_finder *f, size_t blo
 nd_status nd_find_equal_keys(nd_finder *f, uint32_t jobs, nd_find_keys keys,
                              nd_error *err) ND_MUST_CHECK;
 
+/* The first position that is not of the other collection, whose documents come first in the
+ * wanted order; 0: there is none. */
+static inline uint32_t nd_finder_split(const nd_finder *f) {
+  return nd_source_has_other(f->source) ? (uint32_t)(f->store->documents - f->source->split) : 0;
+}
+
 /* Documents in the largest block. */
 uint32_t nd_store_most_docs(const nd_store *s);
 

@@ -234,6 +234,7 @@ static nd_status seal(nd_job_run *j, nd_error *err) {
   if (!begin) return nd_fail_memory(err, tasks * sizeof *begin);
   for (uint32_t i = 0; i < tasks && !j->sketched; i++) begin[i] = nd_feed_task(j->feed, i)->begin;
   j->store.without_texts = j->sketched;
+  j->store.few_texts = !nd_settings_use_texts(&j->settings);
   nd_status status = nd_store_seal(&j->store, tasks, begin, err);
   nd_free(begin);
   if (status == ND_OK) status = find_split(&j->split, j, err);
@@ -310,7 +311,12 @@ nd_status nd_job_read(nd_job_run *j, const char *work, nd_error *err) {
   ND_TRY(seal(j, err));
   ND_TRY(check_counted(j, err));
   count_blocks(j);
-  return nd_ids_new(&j->ids, &j->store, &j->walk, j->settings.memory / 16, err);
+  /* A run that holds little more than sketches does not hold all ids either. */
+  const uint64_t little = j->store.documents * 8, least = 8 << 20;
+  uint64_t memory = j->settings.memory / 16;
+  if (j->store.few_texts && memory > little) memory = little > least ? little : least;
+  if (memory > j->settings.memory / 16) memory = j->settings.memory / 16;
+  return nd_ids_new(&j->ids, &j->store, &j->walk, memory, err);
 }
 
 typedef struct verifying {

@@ -22,6 +22,7 @@ typedef struct scratch {
   size_t count, cap;
   nd_shingles features;
   nd_simhash simhash;
+  uint64_t out[JOB_DOCUMENTS]; /* the job's sketches */
 } scratch;
 
 static nd_status weigh(weigher *w, scratch *s, uint32_t document, nd_error *err) {
@@ -32,7 +33,7 @@ static nd_status weigh(weigher *w, scratch *s, uint32_t document, nd_error *err)
   ND_TRY(nd_sketches_features(&s->features, set, text, s->end, s->count, err));
   const uint64_t *fp = s->features.fingerprint;
   if (w->count) return nd_simhash_count(&w->frequencies, &s->simhash, fp, s->features.n, err);
-  return nd_simhash_sketch(&w->store->late[document], &s->simhash, fp, s->features.n, err);
+  return nd_simhash_sketch(&s->out[document % JOB_DOCUMENTS], &s->simhash, fp, s->features.n, err);
 }
 
 static nd_status weigh_job(void *context, unsigned member, uint64_t job, nd_error *err) {
@@ -48,6 +49,10 @@ static nd_status weigh_job(void *context, unsigned member, uint64_t job, nd_erro
                              &w->frequencies, err);
   for (uint64_t d = job * JOB_DOCUMENTS; d < end && status == ND_OK; d++)
     status = weigh(w, &s, (uint32_t)d, err);
+  uint64_t begin = job * JOB_DOCUMENTS;
+  if (status == ND_OK && !w->count)
+    status = nd_io_pwrite_full(w->store->late, s.out, (size_t)(end - begin) * sizeof *s.out,
+                               begin * sizeof *s.out, "a temporary file for sketches", err);
   nd_texts_free(s.texts);
   nd_buf_clear(&s.text);
   nd_free(s.end);
@@ -61,10 +66,9 @@ nd_status nd_late_weights(nd_store *store, const nd_text_source *source, nd_erro
   if (!set->row.words[ND_PART_SIMHASH] || set->weights != ND_WEIGHTS_TFIDF) return ND_OK;
   uint64_t n = store->documents, jobs = (n + JOB_DOCUMENTS - 1) / JOB_DOCUMENTS;
   weigher w = {.store = store, .source = source, .count = true};
-  uint64_t *late = nd_calloc(n, sizeof *late);
-  nd_status status = late ? nd_frequencies_init(&w.frequencies, err)
-                          : nd_fail_memory(err, (size_t)n * sizeof *late);
-  store->late = late;
+  nd_status status = nd_io_open_unnamed(&store->late, store->dir, err);
+  store->has_late = status == ND_OK;
+  if (status == ND_OK) status = nd_frequencies_init(&w.frequencies, err);
   store->late_at = set->row.at[ND_PART_SIMHASH];
   if (status == ND_OK) status = nd_threads_run(set->threads, jobs, weigh_job, &w, err);
   w.count = false;

@@ -6,8 +6,8 @@
 
 #include "pipeline/texts.h"
 
-/* Fills store->late when the settings ask for it; else does nothing.  8 bytes of
- * memory a document, and 32 MiB while it counts. */
+/* Fills store->late when the settings ask for it; else does nothing.  They
+ * are in a file; 32 MiB of memory while it counts. */
 nd_status nd_late_weights(nd_store *store, const nd_text_source *source,
                           nd_error *err) ND_MUST_CHECK;
 

@@ -45,15 +45,27 @@ static nd_status fill_chunk(nd_sketch_chunk *c, nd_job_run *j, size_t block, nd_
   return ND_OK;
 }
 
+/* Weights of another collection make other sketches. */
+static nd_status hash_late(uint64_t *collection, const nd_store *s, nd_error *err) {
+  uint64_t late[512];
+  for (uint64_t d = 0; s->has_late && d < s->documents;) {
+    size_t n = s->documents - d < 512 ? (size_t)(s->documents - d) : 512;
+    ND_TRY(nd_store_late(late, s, (uint32_t)d, n, err));
+    for (size_t i = 0; i < n; i++)
+      *collection = (*collection ^ late[i]) * 0x9e3779b97f4a7c15u + (*collection >> 31);
+    d += n;
+  }
+  return ND_OK;
+}
+
 static nd_status write_file(nd_job_run *j, const char *file, nd_error *err) {
   nd_buf parameters = {0}, name = {0};
   nd_sketch_chunk chunk = {0};
   nd_sketch_writer *w = NULL;
   const nd_store *s = &j->store;
   uint64_t collection = s->documents;
-  for (uint64_t d = 0; s->late && d < s->documents; d++)
-    collection = (collection ^ s->late[d]) * 0x9e3779b97f4a7c15u + (collection >> 31);
-  nd_status status = nd_sketch_parameters(&parameters, &j->settings, collection, err);
+  nd_status status = hash_late(&collection, s, err);
+  if (status == ND_OK) status = nd_sketch_parameters(&parameters, &j->settings, collection, err);
   if (status == ND_OK)
     status = nd_sketch_create(&w, file, nd_buf_str(&parameters), j->settings.row.total, err);
   for (size_t i = 0; i < s->block_n && status == ND_OK; i++) {

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+enum { LATE_ROOM = 512 };
+
 static nd_status add_log(nd_store *s, const char *name, uint32_t *number, nd_error *err) {
   ND_TRY(nd_array_grow(&s->logs, &s->log_cap, s->log_n + 1, sizeof *s->logs, err));
   size_t room = strlen(s->dir) + strlen(name) + 2;
@@ -22,7 +24,7 @@ static nd_status add_log(nd_store *s, const char *name, uint32_t *number, nd_err
 static nd_status add_block(nd_store *s, uint32_t log, uint64_t at, const nd_block_header *head,
                            nd_error *err) {
   ND_TRY(nd_array_grow(&s->blocks, &s->block_cap, s->block_n + 1, sizeof *s->blocks, err));
-  s->blocks[s->block_n++] = (nd_block_ref){log, 0, at, *head};
+  s->blocks[s->block_n++] = (nd_block_ref){.log = log, .at = at, .head = *head};
   return ND_OK;
 }
 
@@ -123,7 +125,7 @@ void nd_store_close(nd_store *s) {
   nd_free(s->have);
   nd_free(s->whole);
   nd_free(s->span);
-  nd_free(s->late);
+  if (s->has_late) close(s->late);
   nd_free(s->dir);
   *s = (nd_store){0};
 }
@@ -196,8 +198,8 @@ void nd_log_abandon(nd_log *log) {
 }
 
 /* Fills the spans of one block's documents. */
-static nd_status load_spans(nd_store *s, size_t block, uint64_t begin, uint64_t *wide,
-                            uint32_t *narrow, nd_error *err) {
+static nd_status load_spans(nd_store *s, size_t block, uint64_t *wide, uint32_t *narrow,
+                            nd_error *err) {
   const nd_block_ref *b = &s->blocks[block];
   nd_span *span = s->span + b->first;
   size_t n = b->head.docs;
@@ -210,13 +212,13 @@ static nd_status load_spans(nd_store *s, size_t block, uint64_t begin, uint64_t 
     return ND_OK;
   }
   ND_TRY(nd_store_column(s, block, ND_COL_OFFSET, 8, wide, err));
-  for (size_t i = 0; i < n; i++) span[i].begin = (uint32_t)(wide[i] - begin);
+  for (size_t i = 0; i < n; i++) span[i].begin = (uint32_t)(wide[i] - b->begin);
   ND_TRY(nd_store_column(s, block, ND_COL_LENGTH, 8, wide, err));
   for (size_t i = 0; i < n; i++) span[i].n = (uint32_t)wide[i];
   return ND_OK;
 }
 
-static nd_status load_all_spans(nd_store *s, const uint64_t *task_begin, nd_error *err) {
+static nd_status load_all_spans(nd_store *s, nd_error *err) {
   size_t most = 1;
   for (size_t i = 0; i < s->block_n; i++)
     if (s->blocks[i].head.docs > most) most = s->blocks[i].head.docs;
@@ -226,7 +228,7 @@ static nd_status load_all_spans(nd_store *s, const uint64_t *task_begin, nd_erro
   nd_status status =
       s->span && wide && narrow ? ND_OK : nd_fail_memory(err, s->documents * sizeof *s->span);
   for (size_t i = 0; i < s->block_n && status == ND_OK; i++)
-    status = load_spans(s, i, task_begin[s->blocks[i].head.task], wide, narrow, err);
+    status = load_spans(s, i, wide, narrow, err);
   nd_free(wide);
   nd_free(narrow);
   return status;
@@ -241,6 +243,7 @@ nd_status nd_store_seal(nd_store *s, uint32_t tasks, const uint64_t *task_begin,
     nd_block_ref *b = &s->blocks[i];
     if (b->head.task != task || b->head.part != part) break;
     b->first = (uint32_t)documents;
+    b->begin = task < tasks ? task_begin[task] : 0;
     documents += b->head.docs;
     part++;
     if (b->head.last) {
@@ -261,7 +264,35 @@ nd_status nd_store_seal(nd_store *s, uint32_t tasks, const uint64_t *task_begin,
         (unsigned long long)documents);
   }
   s->documents = documents;
-  return s->without_texts ? ND_OK : load_all_spans(s, task_begin, err);
+  return s->without_texts || s->few_texts ? ND_OK : load_all_spans(s, err);
+}
+
+nd_status nd_store_spans(nd_span *out, size_t *n, const nd_store *s, size_t block,
+                         uint32_t document, nd_error *err) {
+  const nd_block_ref *b = &s->blocks[block];
+  const uint32_t i = document - b->first;
+  *n = b->head.docs - i < ND_SPANS ? b->head.docs - i : ND_SPANS;
+  if (b->head.raw) {
+    uint64_t offset[ND_SPANS], length[ND_SPANS];
+    ND_TRY(nd_store_read(s, block, nd_block_column(&b->head, ND_COL_OFFSET) + i * UINT64_C(8),
+                         offset, *n * sizeof *offset, err));
+    ND_TRY(nd_store_read(s, block, nd_block_column(&b->head, ND_COL_LENGTH) + i * UINT64_C(8),
+                         length, *n * sizeof *length, err));
+    for (size_t k = 0; k < *n; k++)
+      out[k] = (nd_span){(uint32_t)(offset[k] - b->begin), (uint32_t)length[k]};
+    return ND_OK;
+  }
+  uint32_t end[ND_SPANS + 1] = {0}; /* from the one before on, if there is one */
+  const uint32_t before = i > 0;
+  uint64_t at = nd_block_column(&b->head, ND_COL_TEXT_END) + (i - before) * UINT64_C(4);
+  ND_TRY(nd_store_read(s, block, at, end + 1 - before, (*n + before) * sizeof *end, err));
+  for (size_t k = 0; k < *n; k++) out[k] = (nd_span){end[k], end[k + 1] - end[k]};
+  return ND_OK;
+}
+
+nd_status nd_store_late(uint64_t *out, const nd_store *s, uint32_t first, size_t n, nd_error *err) {
+  return nd_io_pread_full(s->late, out, n * sizeof *out, first * (uint64_t)sizeof *out,
+                          "a temporary file for sketches", err);
 }
 
 size_t nd_store_find(const nd_store *s, uint32_t document) {
@@ -300,8 +331,13 @@ nd_status nd_store_rows(uint64_t *out, const nd_store *s, size_t block, nd_error
   const nd_block_ref *b = &s->blocks[block];
   size_t words = b->head.sketch_words;
   ND_TRY(nd_store_column(s, block, ND_COL_SKETCH, words * 8, out, err));
-  for (uint32_t i = 0; s->late && i < b->head.docs; i++)
-    out[i * words + s->late_at] = s->late[b->first + i];
+  uint64_t late[LATE_ROOM];
+  for (uint32_t i = 0; s->has_late && i < b->head.docs; i++) {
+    uint32_t left = b->head.docs - i;
+    if (i % LATE_ROOM == 0)
+      ND_TRY(nd_store_late(late, s, b->first + i, left < LATE_ROOM ? left : LATE_ROOM, err));
+    out[i * words + s->late_at] = late[i % LATE_ROOM];
+  }
   return ND_OK;
 }
 
@@ -311,8 +347,7 @@ nd_status nd_store_row(uint64_t *out, const nd_store *s, uint32_t document, nd_e
   size_t size = (size_t)b->head.sketch_words * 8;
   uint64_t at = nd_block_column(&b->head, ND_COL_SKETCH) + (uint64_t)(document - b->first) * size;
   ND_TRY(nd_store_read(s, block, at, out, size, err));
-  if (s->late) out[s->late_at] = s->late[document];
-  return ND_OK;
+  return s->has_late ? nd_store_late(out + s->late_at, s, document, 1, err) : ND_OK;
 }
 
 uint64_t nd_store_bytes(const nd_store *s) {

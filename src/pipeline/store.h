@@ -15,6 +15,7 @@ typedef struct nd_block_ref {
   uint32_t log;
   uint32_t first; /* number of its first document, once sealed */
   uint64_t at;    /* in the log */
+  uint64_t begin; /* of its task in the task's file, once sealed */
   nd_block_header head;
 } nd_block_ref;
 
@@ -42,9 +43,12 @@ typedef struct nd_store {
   size_t whole_n;
   uint64_t documents;
   bool without_texts; /* files of sketches: no text can be read */
-  nd_span *span;      /* per document, once sealed; NULL without texts */
-  /* A word of every row that was found out only after all were written; NULL: none. */
-  uint64_t *late;
+  bool few_texts;     /* few texts will be read: their spans need not be at hand */
+  nd_span *span;      /* per document, once sealed; NULL without texts, or with few */
+  /* A word of every row that was found out only after all were written: in a file that has
+   * no name any more. */
+  bool has_late;
+  int late;
   uint32_t late_at; /* which one */
 } nd_store;
 
@@ -92,6 +96,16 @@ nd_status nd_store_rows(uint64_t *out, const nd_store *s, size_t block,
                         nd_error *err) ND_MUST_CHECK;
 nd_status nd_store_row(uint64_t *out, const nd_store *s, uint32_t document,
                        nd_error *err) ND_MUST_CHECK;
+
+/* Where the texts of some documents of a block lie, from `document` on and at most
+ * ND_SPANS of them; returns through *n how many. */
+enum { ND_SPANS = 128 };
+nd_status nd_store_spans(nd_span *out, size_t *n, const nd_store *s, size_t block,
+                         uint32_t document, nd_error *err) ND_MUST_CHECK;
+
+/* The late words of n documents. */
+nd_status nd_store_late(uint64_t *out, const nd_store *s, uint32_t first, size_t n,
+                        nd_error *err) ND_MUST_CHECK;
 
 /* Bytes of all logs. */
 uint64_t nd_store_bytes(const nd_store *s);

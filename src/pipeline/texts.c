@@ -14,6 +14,9 @@ struct nd_texts {
   nd_buf raw; /* bytes of a file: one document, or a window when reading on and on */
   uint32_t raw_file;
   uint64_t raw_at;
+  nd_span span[ND_SPANS]; /* of the documents from span_first on */
+  size_t span_n;
+  uint32_t span_first;
   struct {
     int fd;
     uint32_t file;
@@ -126,12 +129,26 @@ static nd_status read_again(nd_buf *out, nd_texts *t, const nd_block_ref *b, nd_
   return nd_buf_append(out, read.tokens->text.p, read.tokens->text.n, err);
 }
 
+/* Spans that are not at hand are read some at a time, for those who go on to the next. */
+static nd_status span_of(nd_span *out, nd_texts *t, size_t block, uint32_t document,
+                         nd_error *err) {
+  const nd_store *s = t->source.store;
+  if (!s->span && (uint32_t)(document - t->span_first) >= t->span_n) {
+    t->span_n = 0;
+    ND_TRY(nd_store_spans(t->span, &t->span_n, s, block, document, err));
+    t->span_first = document;
+  }
+  *out = s->span ? s->span[document] : t->span[document - t->span_first];
+  return ND_OK;
+}
+
 nd_status nd_texts_get(nd_buf *out, nd_texts *t, uint32_t document, nd_error *err) {
   if (t->source.fetch) return t->source.fetch(out, t->source.fetch_context, document, err);
   const nd_store *s = t->source.store;
   size_t block = nd_store_find(s, document);
   const nd_block_ref *b = &s->blocks[block];
-  nd_span span = s->span[document];
+  nd_span span;
+  ND_TRY(span_of(&span, t, block, document, err));
   if (b->head.raw) return read_again(out, t, b, span, err);
   out->n = 0;
   ND_TRY(nd_buf_reserve(out, span.n, err));

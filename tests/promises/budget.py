@@ -56,3 +56,15 @@ def odd_lines(lab):
             out.write("\n".join(pick("abcdefgh", k=5000)) + "\n")
         out.write("\n".join(pick("abcdefgh", k=200000)) + "\n")
     return within(lab, corpus, 20, [(2, ["--format", "lines"]), (8, ["--format", "lines"])])
+
+
+@promise("sketches of 300,000 documents in a budget of 20 MB")
+def sketches(lab):
+    """Sketches that do not fit: 8, 48, 100 and 672 bytes a document."""
+    corpus = lab.corpus(300000, bytes=120, seed=43)
+    linear = ["--permutations", "84", "--family", "linear", "--verify", "none",
+              "--threshold", "0.5"]
+    return within(lab, corpus, 20, [(2, ["--method", "simhash"]),
+                                    (2, ["--method", "simhash", "--weights", "tfidf"]),
+                                    (2, ["--method", "projection"]),
+                                    (8, ["--method", "combined-site"]), (2, linear)])

@@ -1,5 +1,6 @@
 /* Pairs within a Hamming distance: the same as by comparing all with all, for
  * random and crowded vectors, every distance, any number of threads. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,6 +12,7 @@
 #include <cmocka.h>
 
 #include "base/bits.h"
+#include "base/io.h"
 #include "base/rng.h"
 #include "candidate/flat_table.h"
 #include "candidate/hamming.h"
@@ -63,10 +65,10 @@ static list naive(const nd_hamming_request *r) {
         for (uint64_t x = a[w] ^ b[w]; x && d <= r->distance; x &= x - 1) d++;
       if (d > r->distance) continue;
       if (r->pieces && !shares_piece(a, b, 64 * r->words, r->pieces)) continue;
-      uint32_t x = r->number ? r->number[i] : (uint32_t)i;
-      uint32_t y = r->number ? r->number[j] : (uint32_t)j;
-      if (r->split && (x >= r->split || y < r->split)) continue;
-      push(&out, x, y, d);
+      if (r->present && !(r->present[i / 64] >> i % 64 & r->present[j / 64] >> j % 64 & 1))
+        continue;
+      if (r->split && (i >= r->split || j < r->split)) continue;
+      push(&out, (uint32_t)i, (uint32_t)j, d);
     }
   }
   return out;
@@ -101,6 +103,25 @@ static void same_list(const list *a, const list *b, const char *what, uint32_t k
   if (a->n != b->n) fail_msg("%s, distance %u: %zu pairs, not %zu", what, k, b->n, a->n);
 }
 
+/* Gives the vectors of a request from the last to the first, an odd number at a time. */
+static nd_status scan_vectors(void *context, nd_vector_take take, void *to, nd_error *e) {
+  const nd_hamming_request *r = context;
+  enum { MANY = 77 };
+  uint64_t v[MANY * ND_HAMMING_WORDS];
+  uint32_t number[MANY];
+  size_t n = 0;
+  for (uint64_t i = r->n; i-- > 0;) {
+    if (!r->present || r->present[i / 64] >> i % 64 & 1) {
+      memcpy(v + n * r->words, r->vectors + i * r->words, r->words * 8);
+      number[n++] = (uint32_t)i;
+    }
+    if (n < MANY && i > 0) continue;
+    ND_TRY(take(to, v, number, n, e));
+    n = 0;
+  }
+  return ND_OK;
+}
+
 static size_t compare(nd_hamming_request r, const char *what) {
   list want = naive(&r);
   nd_hamming_stats one, two;
@@ -112,10 +133,23 @@ static size_t compare(nd_hamming_request r, const char *what) {
   list again = ours(&r, &two);
   same_list(&want, &again, what, r.distance);
   assert_memory_equal(&one, &two, sizeof one);
+  /* The same from outside of the memory, with room for 4096 vectors at once. */
+  nd_hamming_request far = r;
+  far.vectors = NULL;
+  far.scan = scan_vectors;
+  far.scan_context = &r;
+  far.memory = 1;
+  far.dir = "/tmp";
+  nd_hamming_stats three;
+  list outside = ours(&far, &three);
+  same_list(&want, &outside, what, r.distance);
+  three.compared = one.compared;
+  assert_memory_equal(&one, &three, sizeof one);
   size_t n = want.n;
   free(want.items);
   free(got.items);
   free(again.items);
+  free(outside.items);
   return n;
 }
 
@@ -261,20 +295,18 @@ static void guaranteed_distance(void **state) {
   free(v);
 }
 
-static void numbers_and_split(void **state) {
+static void absent_and_split(void **state) {
   (void)state;
-  uint64_t *v = malloc(N * 8);
-  uint32_t *number = malloc(N * 4);
+  uint64_t *v = malloc(N * 8), present[N / 64 + 1];
   nd_rng rng = {7};
   make(v, N, 1, 0.5, 4, &rng);
-  for (uint32_t i = 0, at = 5; i < N; i++) number[i] = at += 1 + (uint32_t)nd_rng_below(&rng, 3);
+  for (size_t i = 0; i <= N / 64; i++) present[i] = nd_rng_next(&rng) | nd_rng_next(&rng);
   nd_hamming_request r = {
-      .vectors = v, .n = N, .words = 1, .distance = 3, .number = number, .split = number[N / 3]};
+      .vectors = v, .n = N, .words = 1, .distance = 3, .present = present, .split = N / 3};
   assert_true(compare(r, "split") > 100);
   r.split = 0;
-  compare(r, "numbered");
+  compare(r, "some absent");
   free(v);
-  free(number);
 }
 
 /* A hot group of equal vectors: every member keeps an edge to the first. */
@@ -413,7 +445,89 @@ static void limits_and_faults(void **state) {
     assert_int_equal(status, ND_ERR_MEMORY);
     assert_true(nth < 100);
   }
+  /* From outside of the memory, crowded, so that parts are cut again. */
+  make(v, N, 1, 0.001, 12, &rng);
+  nd_hamming_request inside = {.vectors = v, .n = N, .words = 1};
+  r = (nd_hamming_request){.n = N,
+                           .scan = scan_vectors,
+                           .scan_context = &inside,
+                           .memory = 1,
+                           .dir = "/tmp",
+                           .words = 1,
+                           .distance = 3};
+  for (int io = 0; io < 2; io++) {
+    for (uint64_t nth = 1;; nth += 1 + nth / 8) {
+      if (io)
+        nd_io_fail_at(nth, ENOSPC);
+      else
+        nd_mem_fail_at(nth);
+      nd_status status = nd_hamming_pairs(sorter, &stats, &r, &err);
+      nd_io_fail_at(0, 0);
+      nd_mem_fail_at(0);
+      if (status == ND_OK) break;
+      assert_int_equal(status, io ? ND_ERR_IO : ND_ERR_MEMORY);
+    }
+  }
+  r.check = stop_at_once;
+  assert_int_equal(nd_hamming_pairs(sorter, &stats, &r, &err), ND_ERR_CANCELLED);
   nd_sorter_free(sorter);
+  free(v);
+}
+
+/* Buckets of more vectors than are fetched at once: one around which all crowd, and one
+ * vector that nearly all documents have. */
+static void large_buckets(void **state) {
+  (void)state;
+  enum { M = 150000 };
+  uint64_t *v = malloc(M * 8);
+  nd_rng rng = {11};
+  for (size_t i = 0; i < M; i++) v[i] = nd_rng_next(&rng) & 0xfffffffffff0ffffu;
+  for (size_t i = 0; i < M; i += 3) v[i] = v[nd_rng_below(&rng, i + 1)] ^ (uint64_t)1 << i % 64;
+  nd_hamming_request r = {.vectors = v, .n = M, .words = 1, .distance = 0, .threads = 2};
+  nd_hamming_stats stats;
+  list near = ours(&r, &stats);
+  r.distance = 1;
+  list more = ours(&r, &stats);
+  assert_true(more.n > M / 4 && more.n > near.n);
+  /* All share most pieces: 12 bits vary. */
+  for (size_t i = 0; i < M; i++) v[i] = (nd_rng_next(&rng) & 0xfff) << 50;
+  r.cap = 10;
+  list crowded = ours(&r, &stats);
+  assert_int_equal(stats.vectors, 4096);
+  nd_hamming_request far = r;
+  far.vectors = NULL;
+  far.scan = scan_vectors;
+  far.scan_context = &r;
+  far.memory = 1 << 20;
+  far.dir = "/tmp";
+  nd_hamming_stats outside;
+  list same = ours(&far, &outside);
+  same_list(&crowded, &same, "crowded", 1);
+  outside.compared = stats.compared;
+  assert_memory_equal(&stats, &outside, sizeof stats);
+  free(same.items);
+  /* One vector has nearly all documents. */
+  for (size_t i = 0; i < M; i++) v[i] = i % 50 ? 5 : nd_rng_next(&rng);
+  list hot = ours(&r, &stats);
+  assert_int_equal(stats.hot, 1);
+  assert_int_equal(stats.hot_documents, M - M / 50);
+  assert_true(hot.n >= M - M / 50 - 1);
+  far.memory = 1 << 16;
+  same = ours(&far, &outside);
+  same_list(&hot, &same, "hot", 1);
+  free(same.items);
+  /* Many of few vectors each, all in one bucket of equal hashes. */
+  for (size_t i = 0; i < M; i++)
+    v[i] = (i % 100) * 0xf1de83e19937733du; /* odd's inverse: small hashes */
+  r.distance = 0;
+  list few = ours(&r, &stats);
+  assert_int_equal(stats.vectors, 100);
+  assert_int_equal(few.n, M - 100);
+  free(few.items);
+  free(hot.items);
+  free(crowded.items);
+  free(near.items);
+  free(more.items);
   free(v);
 }
 
@@ -424,10 +538,11 @@ int main(void) {
                                      cmocka_unit_test(wide_vectors),
                                      cmocka_unit_test(wide_tables),
                                      cmocka_unit_test(guaranteed_distance),
-                                     cmocka_unit_test(numbers_and_split),
+                                     cmocka_unit_test(absent_and_split),
                                      cmocka_unit_test(caps),
                                      cmocka_unit_test(every_level_matches),
                                      cmocka_unit_test(flat_tables_sort),
-                                     cmocka_unit_test(limits_and_faults)};
+                                     cmocka_unit_test(limits_and_faults),
+                                     cmocka_unit_test(large_buckets)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
