@@ -56,6 +56,7 @@ typedef struct chooser {
   uint32_t n;
   const uint32_t *document;    /* per record */
   uint32_t *tokens, *size;     /* per record: tokens, different shingles */
+  uint32_t *all;               /* … all shingles, repeated ones again */
   uint8_t *seen;               /* per record: it has been in a pair */
   listed near[NEIGHBOURS + 1]; /* documents of a bucket that come next */
 } chooser;
@@ -183,7 +184,8 @@ static void choose(chooser *c, nd_decimal goal) {
   for (unsigned g = n; g > 1; g--)
     if (fact[g - 2].modulus > fact[g - 1].modulus)
       settle(&fact[g - 2], &group[g - 2], fact[g - 1].modulus);
-  double kept = 0, all = 0;
+  double kept = 0, all = 0; /* a plan keeps a repeated shingle once */
+  for (uint32_t r = 0; r < c->n; r++) all += c->all[r];
   nd_sample_plan *plan = &out->plan;
   plan->precision = goal;
   plan->threshold = c->threshold;
@@ -192,7 +194,6 @@ static void choose(chooser *c, nd_decimal goal) {
     fact[g].below = below[g];
     out->group[out->n++] = fact[g];
     kept += (double)fact[g].shingles / (double)fact[g].modulus;
-    all += (double)fact[g].shingles;
     /* Neighbours with one ratio are one group to the sampler. */
     if (plan->n && plan->group[plan->n - 1].modulus == fact[g].modulus) plan->n--;
     plan->group[plan->n].below = below[g];
@@ -318,6 +319,7 @@ static nd_status measure_sizes(void *context, unsigned member, uint64_t job, nd_
     status = list_shingles(&one, &l, c, (uint32_t)r, err);
     c->tokens[r] = (uint32_t)l.count;
     c->size[r] = (uint32_t)one.n;
+    c->all[r] = (uint32_t)l.shingles.n;
   }
   lister_clear(&l);
   nd_free(one.key);
@@ -401,8 +403,9 @@ static nd_status count(chooser *c, const drawing *d, nd_error *err) {
   c->document = d->document;
   c->tokens = nd_calloc(d->n + 1, sizeof *c->tokens);
   c->size = nd_calloc(d->n + 1, sizeof *c->size);
+  c->all = nd_calloc(d->n + 1, sizeof *c->all);
   c->seen = nd_calloc(d->n + 1, 1);
-  if (!c->tokens || !c->size || !c->seen) return nd_fail_memory(err, d->n * 9);
+  if (!c->tokens || !c->size || !c->all || !c->seen) return nd_fail_memory(err, d->n * 13);
   uint64_t jobs = (d->n + JOB_RECORDS - 1) / JOB_RECORDS;
   ND_TRY(nd_threads_run(c->job->settings.threads, jobs, measure_sizes, c, err));
   for (uint32_t r = 0; r < c->n; r++) {
@@ -464,6 +467,7 @@ nd_status nd_plan_measure(nd_plan_facts *out, nd_job_run *j, nd_decimal goal, nd
   if (status == ND_OK && goal.num) choose(&c, goal);
   nd_free(c.tokens);
   nd_free(c.size);
+  nd_free(c.all);
   nd_free(c.seen);
   nd_free(d.document);
   nd_free(d.key);

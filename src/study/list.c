@@ -155,8 +155,11 @@ static void unite(nd_list *l, const reader *r, const nd_list_rule *rule, const n
       if (*before == judged || *before == ND_JUDGED_BOTH) continue;
       *before = ND_JUDGED_BOTH;
       l->notes.contradicting++;
+      nd_str a = nd_id_map_id(&r->words, e->a), b = nd_id_map_id(&r->words, e->b);
+      char pair[140];
+      snprintf(pair, sizeof pair, "the pair of %.*s and", (int)(a.n < 100 ? a.n : 100), a.p);
       note(l->notes.first_contradicting, sizeof l->notes.first_contradicting, e->line,
-           r->entries[items[i - 1].value].line, "the pair of", nd_id_map_id(&r->words, e->a));
+           r->entries[items[i - 1].value].line, pair, b);
       continue;
     }
     l->key[l->n] = items[i].key;
