@@ -281,7 +281,7 @@ static void quality_chart(nd_study_report *r, const char *name, const char *titl
                          .y = published,
                          .n = 1,
                          .published = true,
-                         .source = "Williams and Giles 2013, section 4.1"}};
+                         .source = "Williams and Giles 2013, Figure 1"}};
   nd_chart chart = {.kind = ND_CHART_LINES,
                     .name = name,
                     .title = title,
@@ -326,7 +326,7 @@ static nd_status simhash_table(library *l, nd_study_report *r, nd_error *err) {
                         .y = published,
                         .n = 1,
                         .published = true,
-                        .source = "Williams and Giles 2013, section 4.3"}};
+                        .source = "Williams and Giles 2013, Figure 2a"}};
   nd_chart chart = {.kind = ND_CHART_LINES,
                     .name = "simhash-pairs",
                     .title = "Pairs that simhash returns",
@@ -342,7 +342,7 @@ static nd_status simhash_table(library *l, nd_study_report *r, nd_error *err) {
                          .y = published_cosine,
                          .n = LEVELS,
                          .published = true,
-                         .source = "Williams and Giles 2013, table 1"}};
+                         .source = "Williams and Giles 2013, Table 1"}};
   nd_chart second = {.kind = ND_CHART_LINES,
                      .name = "simhash-cosine",
                      .title = "Mean cosine of the pairs that simhash returns",
