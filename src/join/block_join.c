@@ -8,6 +8,7 @@ enum {
   CELLS = 1 << 14,         /* about as many for the others */
   BUCKET = 8192,           /* postings that fit the second cache, with their scratch */
   BUCKET_TOKENS = 1 << 16, /* a posting's token has 16 bits */
+  SAMPLE = 1 << 13,        /* records, or up to twice as many */
   CLOSE_TESTS = 1 << 10,   /* pairs of the sample that are compared */
 };
 #define NOWHERE UINT32_MAX
@@ -17,7 +18,7 @@ enum {
  * is passed over once more.  Only speed depends on them. */
 static const double CHAIN_POSTING = 8, CHAIN_PAIR = 14, CHAIN_CLOSE = 7;
 static const double BUCKET_POSTING = 18, BUCKET_PAIR = 1, BUCKET_CLOSE = 26;
-static const double PASS = 5;
+static const double PASS = 12;
 
 typedef struct bucket {
   uint32_t first, last; /* tokens */
@@ -318,7 +319,7 @@ static nd_status take_sample(nd_block_join *b, nd_error *err) {
     nd_free(last);
     return nd_fail_memory(err, b->cells * sizeof *b->sampled);
   }
-  b->stride = s->n < 4096 ? 1 : 8;
+  b->stride = s->n / SAMPLE + 1;
   uint32_t c = 0;
   for (uint32_t x = b->stride / 2; x < s->n; x += b->stride) {
     while (t->class_[c + 1].first <= x) c++;

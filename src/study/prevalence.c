@@ -259,18 +259,10 @@ static void top_chart(work *w, const top_counts *c) {
   }
   for (int k = 0; k < TOPS; k++)
     series[k] = (nd_series){.name = names[k], .x = x, .y = y[k], .n = STEPS};
-  series[TOPS] = (nd_series){.name = "n = 10",
-                             .x = x,
-                             .y = y[TOPS],
-                             .n = STEPS,
-                             .published = true,
-                             .source = source};
-  series[TOPS + 1] = (nd_series){.name = "n = 500",
-                                 .x = x,
-                                 .y = y[TOPS + 1],
-                                 .n = STEPS,
-                                 .published = true,
-                                 .source = source};
+  series[TOPS] = (nd_series){
+      .name = "n = 10", .x = x, .y = y[TOPS], .n = STEPS, .published = true, .source = source};
+  series[TOPS + 1] = (nd_series){
+      .name = "n = 500", .x = x, .y = y[TOPS + 1], .n = STEPS, .published = true, .source = source};
   nd_chart chart = {.kind = ND_CHART_LINES,
                     .name = "run-topics",
                     .title = "Run-topics by near-duplicates in their first n results",
