@@ -83,6 +83,10 @@ _neardup() {
     mapfile -t COMPREPLY < <(compgen -W "${_neardup_commands% help}" -- "$word")
     return
   fi
+  if ((i == 2)) && [[ ${words[1]} == study && $word != -* ]]; then
+    mapfile -t COMPREPLY < <(compgen -W 'sampling sources web library join' -- "$word")
+    return
+  fi
   case $option in
     -o | --output | --tmp | --filter-runs)
       compopt -o filenames 2>/dev/null

@@ -235,6 +235,18 @@ def check_man_page(path):
     return problems
 
 
+def check_studies():
+    """Every study is named by --help and the manual, and offered by the completion."""
+    said = subprocess.run([NEARDUP, "study", "none", "x"], stderr=subprocess.PIPE, encoding="utf-8").stderr
+    names = set(re.search(r"there are: (.*)", said)[1].split(", "))
+    shown = " ".join(subprocess.run([NEARDUP, "study", "--help"], stdout=subprocess.PIPE,
+                                    encoding="utf-8").stdout.split())
+    page = (ROOT / "man/neardup-study.1.scd").read_text("utf-8")
+    return [f"--help: no word about {n}" for n in sorted(names) if f"{n} (" not in shown] + \
+        [f"the manual has no {n}" for n in sorted(names) if f"\n*{n}*\n" not in page] + \
+        [f"the completion has no {n}" for n in sorted(names - complete("neardup", "study", ""))]
+
+
 def complete(*words):
     """What bash would offer for the last word."""
     script = ('source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _neardup 2>/dev/null; '
@@ -325,6 +337,7 @@ def cases(only):
         f"no page for {c}" for c in OPTIONS if not (ROOT / f"man/neardup-{c}.1.scd").exists()]
     yield "manual: options are those of --help", lambda: run_tool(ROOT / "tools/man-options", "--check")
     yield "make has the targets that are named", check_targets
+    yield "studies are described", check_studies
     yield "bash completion agrees with --help", check_completion
     yield "the picture is up to date", lambda: run_tool(ROOT / "tools/plot-recall", "--check")
     yield "summary.json and the output folder are described", check_summary

@@ -33,7 +33,11 @@ const cli_command cli_study = {
     "NAME INPUT... [-o DIR] [OPTION...]",
     "the papers' experiments on any corpus",
     "Runs one of the studies on your documents and writes its tables to standard output; with -o "
-    "also as files, with charts and a page that puts them beside the published figures.",
-    "  neardup study join corpus.jsonl -o study\n",
+    "also as files, with charts and a page that puts them beside the published figures. NAME is "
+    "sampling (what comparing by a part of the shingles costs), sources (in what ways the documents "
+    "of a pair differ), web (super-shingles and projections on web pages), library (simhash and min "
+    "values) or join (candidates and times of the exact set joins).",
+    "  neardup study sampling corpus.jsonl -o study\n"
+    "  neardup study web crawl.warc.gz --truth pairs.tsv -o study\n",
     run,
     extras};
