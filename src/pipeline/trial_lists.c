@@ -8,8 +8,9 @@
 #include "base/threads.h"
 
 enum {
-  SHARDS = 64,     /* lists are dealt out by hash, so that equal ones meet */
-  PIECE = 1 << 12, /* words that a shard takes at a time */
+  SHARDS = 64,          /* lists are dealt out by hash, so that equal ones meet */
+  MOST_PIECE = 1 << 12, /* words that a shard takes at a time */
+  LEAST_PIECE = 64,
   FIRST_SLOTS = 1 << 8,
   ROW = 48,         /* counters: the cells, … */
   TOUCHED = 46,     /* … whether the row is in use, … */
@@ -47,14 +48,14 @@ struct nd_trial_lists {
   unsigned threads;
   uint64_t memory;
   uint32_t *list, *vector;
-  uint64_t list_cap;
+  uint64_t list_cap, piece;
   uint32_t vector_cap;
   _Atomic uint64_t words;
   _Atomic uint32_t vectors;
   shard shard[SHARDS];
   uint64_t *start; /* per record of the round: where its entries end */
   entry *index;
-  uint32_t from, to;
+  uint32_t from, to, second;
   counter *counter; /* per thread */
   nd_trials_take each;
   void *context;
@@ -69,8 +70,11 @@ nd_status nd_trial_lists_new(nd_trial_lists **out, uint32_t records, unsigned th
   l->memory = memory;
   l->words = 1; /* place 0 means an empty slot */
   for (unsigned i = 0; i < SHARDS; i++) pthread_mutex_init(&l->shard[i].lock, NULL);
-  const uint64_t least = (uint64_t)SHARDS * PIECE + records + 3, most = UINT32_MAX - PIECE;
   l->list_cap = memory / 2 / WORD_BYTES;
+  l->piece = l->list_cap / (16 * SHARDS);
+  if (l->piece > MOST_PIECE) l->piece = MOST_PIECE;
+  if (l->piece < LEAST_PIECE) l->piece = LEAST_PIECE;
+  const uint64_t least = SHARDS * l->piece + records + 3, most = UINT32_MAX - MOST_PIECE;
   if (l->list_cap < least) l->list_cap = least;
   if (l->list_cap > most) l->list_cap = most;
   const uint64_t vectors = memory / 4 / VECTOR_BYTES;
@@ -153,7 +157,7 @@ static nd_status grow_slots(shard *s, nd_error *err) {
 /* A piece of the lists for a shard. */
 static bool reserve(nd_trial_lists *l, shard *s, uint64_t words) {
   if (s->end - s->at >= words) return true;
-  const uint64_t piece = words > PIECE ? words : PIECE;
+  const uint64_t piece = words > l->piece ? words : l->piece;
   const uint64_t at = atomic_fetch_add(&l->words, piece);
   if (at + piece > l->list_cap) {
     atomic_fetch_sub(&l->words, piece);
@@ -295,6 +299,7 @@ ND_INLINE size_t count_body(const nd_trial_lists *l, counter *c, uint64_t first,
   size_t n = 0;
   for (uint64_t e = first; e < end; e++) {
     const uint32_t *p = l->list + l->index[e].at + 1, head = l->index[e].head;
+    while (*p < l->second) p++;
     if (head & VECTOR) {
       const uint32_t *restrict v = l->vector + (size_t)(head & ~VECTOR) * ROW;
       for (; *p != END; p++) {
@@ -374,10 +379,11 @@ static unsigned counting_threads(const nd_trial_lists *l) {
   return fit < 1 ? 1 : fit < l->threads ? (unsigned)fit : l->threads;
 }
 
-nd_status nd_trial_lists_count(nd_trial_lists *l, uint32_t from, uint32_t to, nd_trials_take each,
-                               void *context, nd_error *err) {
+nd_status nd_trial_lists_count(nd_trial_lists *l, uint32_t from, uint32_t to, uint32_t second,
+                               nd_trials_take each, void *context, nd_error *err) {
   l->from = from;
   l->to = to;
+  l->second = second;
   l->each = each;
   l->context = context;
   for (unsigned i = 0; i < SHARDS; i++) { /* no more is added */

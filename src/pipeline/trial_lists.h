@@ -29,13 +29,13 @@ void nd_trial_lists_free(nd_trial_lists *l);
 nd_status nd_trial_lists_add(bool *full, nd_trial_lists *l, const uint32_t *record, size_t n,
                              unsigned class, nd_error *err) ND_MUST_CHECK;
 
-/* Gives every pair whose first record is at least `from` and below `to`, on all threads,
- * and empties the lists. */
-nd_status nd_trial_lists_count(nd_trial_lists *l, uint32_t from, uint32_t to, nd_trials_take each,
-                               void *context, nd_error *err) ND_MUST_CHECK;
+/* Gives every pair whose first record is at least `from` and below `to`, and whose second is
+ * at least `second`, on all threads, and empties the lists. */
+nd_status nd_trial_lists_count(nd_trial_lists *l, uint32_t from, uint32_t to, uint32_t second,
+                               nd_trials_take each, void *context, nd_error *err) ND_MUST_CHECK;
 void nd_trial_lists_clear(nd_trial_lists *l);
 
-/* The pairs of records of all different lists added since the start. */
+/* The pairs of records of all different lists that are there. */
 uint64_t nd_trial_lists_work(const nd_trial_lists *l);
 
 #endif

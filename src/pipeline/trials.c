@@ -4,7 +4,8 @@
  *      (scatter.h)
  *   2  a part → runs of equal keys → the class of each, added to its records' cells
  *   3  once more, and the records of each run go to the lists (trial_lists.h), which count
- *      pairs; where the lists of all records do not fit the memory, of some at a time
+ *      pairs; where the lists do not fit the memory, by squares: pairs inside one half of
+ *      the records, inside the other, and across, each cut again as long as it must be
  *
  * The class of a shingle in 12 bits:
  *
@@ -102,12 +103,17 @@ typedef struct walker {
   uint64_t given, given_of[ND_TRIAL_CELLS];
 } walker;
 
-/* A walk over all runs: to count cells (no lists), or to fill the lists of some records. */
+/* Pairs of a record of one range and a later one of another; the two are equal or apart. */
+typedef struct square {
+  uint32_t a, a_end, b, b_end;
+} square;
+
+/* A walk over all runs: to count cells (no lists), or to fill the lists for a square. */
 typedef struct walk {
   nd_trials *t;
   walker *walker; /* per thread */
   nd_trial_lists *lists;
-  uint32_t from, to;
+  square at;
   uint64_t fit;      /* items of a part that are in memory at once */
   _Atomic bool full; /* the lists are */
 } walk;
@@ -140,11 +146,14 @@ static nd_status take_run(walk *k, walker *w, uint64_t key, const nd_item *items
     ND_TRY(nd_array_grow(&w->spare, &w->spare_cap, n, sizeof *w->spare, err));
     nd_radix_u64(w->value, w->spare, n);
   }
-  /* Of a list only what follows a record of the round. */
+  /* Of a list only what the square needs. */
+  const square q = k->at;
   size_t kept = 0;
-  for (size_t i = 0; i < n; i++)
-    if (w->value[i] >= k->from) w->record[kept++] = (uint32_t)w->value[i];
-  if (kept < 2 || w->record[0] >= k->to) return ND_OK;
+  for (size_t i = 0; i < n; i++) {
+    const uint32_t r = (uint32_t)w->value[i];
+    if ((r >= q.a && r < q.a_end) || (r >= q.b && r < q.b_end)) w->record[kept++] = r;
+  }
+  if (kept < 2 || w->record[0] >= q.a_end || w->record[kept - 1] < q.b) return ND_OK;
   bool full;
   ND_TRY(nd_trial_lists_add(&full, k->lists, w->record, kept, class, err));
   if (full) k->full = true;
@@ -212,7 +221,7 @@ nd_status nd_trials_make(nd_trials *out, const nd_text_source *source, const uin
   ND_TRY(nd_scatter_new(&out->shingles, out->bits, memory / 4, tmp, err));
   ND_TRY(nd_threads_run(source->settings->threads, ((uint64_t)n + JOB_RECORDS - 1) / JOB_RECORDS,
                         list_records, out, err));
-  walk k = {.t = out, .to = n};
+  walk k = {.t = out};
   return walk_all(&k, err);
 }
 
@@ -224,31 +233,47 @@ void nd_trials_clear(nd_trials *t) {
   *t = (nd_trials){0};
 }
 
+/* Cuts a square that is too large; the parts take its place on the stack. */
+static unsigned cut(square out[3], square q) {
+  if (q.a == q.b) {
+    const uint32_t middle = q.a + (q.a_end - q.a) / 2;
+    out[0] = (square){q.a, middle, q.a, middle};
+    out[1] = (square){middle, q.a_end, middle, q.a_end};
+    out[2] = (square){q.a, middle, middle, q.a_end};
+    return 3;
+  }
+  out[0] = out[1] = q;
+  if (q.a_end - q.a > q.b_end - q.b)
+    out[0].a_end = out[1].a = q.a + (q.a_end - q.a) / 2;
+  else
+    out[0].b_end = out[1].b = q.b + (q.b_end - q.b) / 2;
+  return 2;
+}
+
 nd_status nd_trials_each(nd_trials *t, nd_trials_take each, void *context, nd_error *err) {
-  walk k = {.t = t, .to = t->n};
+  enum { DEPTH = 3 * 66 };
+  square stack[DEPTH];
+  unsigned depth = 0;
+  uint64_t work = 0;
+  walk k = {.t = t};
   ND_TRY(nd_trial_lists_new(&k.lists, t->n, t->source->settings->threads, t->memory / 2, err));
   nd_status status = ND_OK;
-  while (k.from < t->n && status == ND_OK) {
+  if (t->n > 1) stack[depth++] = (square){0, t->n, 0, t->n};
+  while (depth && status == ND_OK) {
+    k.at = stack[--depth];
     k.full = false;
     status = walk_all(&k, err);
-    const uint32_t records = k.to - k.from;
-    if (status == ND_OK && nd_trial_lists_work(k.lists) > ND_TRIAL_MOST_WORK)
+    if (status == ND_OK && work + nd_trial_lists_work(k.lists) > ND_TRIAL_MOST_WORK)
       status = nd_fail(err, ND_ERR_LIMIT,
                        "shingles that many documents have give more than %llu billion pairs to "
                        "count; take a part of the corpus, or --ignore-boilerplate",
                        (unsigned long long)(ND_TRIAL_MOST_WORK / 1000000000));
-    else if (status == ND_OK && !k.full) {
-      status = nd_trial_lists_count(k.lists, k.from, k.to, each, context, err);
-      k.from = k.to;
-      k.to = t->n - k.from > records ? k.from + records : t->n;
-    } else if (status == ND_OK && records == 1) {
-      status =
-          nd_fail(err, ND_ERR_LIMIT,
-                  "what a document shares with others does not fit %llu MB; give more --memory",
-                  (unsigned long long)(t->memory >> 20));
-    } else if (status == ND_OK) { /* too much at once: half of the records */
+    if (status == ND_OK && !k.full) {
+      work += nd_trial_lists_work(k.lists);
+      status = nd_trial_lists_count(k.lists, k.at.a, k.at.a_end, k.at.b, each, context, err);
+    } else if (status == ND_OK) {
       nd_trial_lists_clear(k.lists);
-      k.to = k.from + records / 2;
+      depth += cut(stack + depth, k.at);
     }
   }
   nd_trial_lists_free(k.lists);

@@ -32,3 +32,22 @@ echo "== a shingle on 12 documents gives 66 pairs, one on 2 gives 1: 66 of 67 go
 for i in 1 2 3 4 5 6 7 8 9 10 11 12; do echo "here stand five common words a$i b$i c$i d$i e$i"; done >twelve.lines
 sed -i '12s/.*/here stand five common words x b12 c12 a1 b1 c1 d1 e1/' twelve.lines
 neardup study sampling --format lines twelve.lines -o twelve >/dev/null && cut -f1,13 twelve/nikkhoo-3-4.tsv | tail -2
+echo "== the same for any number of threads, CPU level and memory, though 16 MB do not hold all lists"
+awk 'BEGIN {
+  srand(11)
+  for (d = 0; d < 400; d++) {
+    line = ""
+    for (i = 0; i < 1500; i++) line = line " w" int(rand() * 3000)
+    print line
+  }
+}' >mixed.lines
+for how in '--threads 1' '--threads 3' '--memory 16M --threads 2'; do
+  neardup study sampling --format lines --shingle words:1 mixed.lines $how | sha256sum
+done | uniq | wc -l
+NEARDUP_CPU=base neardup study sampling --format lines --shingle words:1 mixed.lines >base
+neardup study sampling --format lines --shingle words:1 mixed.lines | cmp - base && echo same
+for study in sources web library; do
+  for how in '--threads 1' '--threads 3'; do
+    neardup study $study "$SRC/examples/corpus" $how | sha256sum
+  done | uniq | wc -l
+done

@@ -78,7 +78,7 @@ static void counts(void **state) {
         if (from == 0) naive(kind[k], length[k], class);
       }
       if (from == 0) work = nd_trial_lists_work(l);
-      ok(nd_trial_lists_count(l, from, to, take, &pairs, &err));
+      ok(nd_trial_lists_count(l, from, to, from, take, &pairs, &err));
     }
     for (unsigned a = 0; a < RECORDS; a++)
       for (unsigned b = 0; b < RECORDS; b++) {
@@ -91,6 +91,40 @@ static void counts(void **state) {
     assert_true(work > 0 && work <= (uint64_t)KINDS * RECORDS * RECORDS / 2);
     nd_trial_lists_free(l);
   }
+}
+
+/* Pairs inside one part of the records, inside the other, and across: all of them, once. */
+static void squares(void **state) {
+  (void)state;
+  enum { BORDER = 17 };
+  static const uint32_t square[3][4] = {
+      {0, BORDER, 0, BORDER}, {BORDER, RECORDS, BORDER, RECORDS}, {0, BORDER, BORDER, RECORDS}};
+  nd_trial_lists *l = NULL;
+  uint64_t pairs = 0;
+  memset(want, 0, sizeof want);
+  memset(got, 0, sizeof got);
+  ok(nd_trial_lists_new(&l, RECORDS, 1, 1 << 20, &err));
+  for (unsigned q = 0; q < 3; q++) {
+    nd_rng rng = {77};
+    for (unsigned i = 0; i < 500; i++) {
+      uint32_t all[RECORDS], some[RECORDS];
+      size_t n = 0, kept = 0;
+      const unsigned class = (unsigned)nd_rng_below(&rng, 32);
+      for (uint32_t r = 0; r < RECORDS; r++) {
+        if (nd_rng_below(&rng, 4)) continue;
+        all[n++] = r;
+        const uint32_t *s = square[q];
+        if ((r >= s[0] && r < s[1]) || (r >= s[2] && r < s[3])) some[kept++] = r;
+      }
+      bool full = true;
+      ok(nd_trial_lists_add(&full, l, some, kept, class, &err));
+      assert_false(full);
+      if (q == 0) naive(all, n, class);
+    }
+    ok(nd_trial_lists_count(l, square[q][0], square[q][1], square[q][2], take, &pairs, &err));
+  }
+  assert_memory_equal(got, want, sizeof want);
+  nd_trial_lists_free(l);
 }
 
 /* Too many different lists for the room: that is said, and clearing makes room again. */
@@ -117,7 +151,7 @@ static void no_room(void **state) {
   record[1] = 7;
   ok(nd_trial_lists_add(&full, l, record, 2, 64, &err));
   assert_false(full);
-  ok(nd_trial_lists_count(l, 0, RECORDS, take, &pairs, &err));
+  ok(nd_trial_lists_count(l, 0, RECORDS, 0, take, &pairs, &err));
   assert_int_equal(pairs, 1);
   assert_int_equal(got[3][7][0], 1);
   assert_int_equal(got[3][7][32], 1);
@@ -127,6 +161,7 @@ static void no_room(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(counts), cmocka_unit_test(no_room)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(counts), cmocka_unit_test(squares),
+                                     cmocka_unit_test(no_room)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
