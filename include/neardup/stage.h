@@ -271,6 +271,38 @@ ND_API void nd_settle_counts(nd_summary *out, const nd_settle *t);
 ND_API nd_status nd_settle_write_summary(const nd_settle *t, const nd_summary *summary,
                                          const char *path, nd_error *err) ND_MUST_CHECK;
 
+/* ---- report.html ------------------------------------------------------------------ */
+
+/* Parts of the corpus in a block, a line each: kind TAB documents TAB dropped TAB
+ * name.  Kinds are f (the name is the number of a file of its plan), s (a site)
+ * and z (a size, by number).  dropped[i] != 0 for row i. */
+ND_API nd_status nd_stage_parts(nd_str *lines, nd_stage *s, nd_str image, const uint8_t *dropped,
+                                nd_error *err) ND_MUST_CHECK;
+
+/* What a report shows that settling does not know. */
+typedef struct nd_settle_page {
+  const nd_summary *summary;
+  const uint32_t *document; /* ids, as for the lists */
+  const nd_str *id;
+  size_t n;
+  const uint32_t *text_document; /* texts of nd_settle_report_texts, rising */
+  const nd_str *text;
+  size_t texts;
+  nd_str parts;    /* lines of nd_stage_parts, added up; f has the file's name */
+  int by_folder;   /* … or its folder's */
+  nd_str rejected; /* lines of nd_stage_rejects */
+  const char *const *inputs;
+  size_t input_n;
+  const char *directory;
+} nd_settle_page;
+
+/* The documents (*n of them, rising, borrowed) whose texts the report would show. */
+ND_API nd_status nd_settle_report_texts(const uint32_t **documents, size_t *n, nd_settle *t,
+                                        nd_error *err) ND_MUST_CHECK;
+/* Writes `dir`/report.html; after the lists. */
+ND_API nd_status nd_settle_write_report(nd_settle *t, const nd_settle_page *page, const char *dir,
+                                        nd_error *err) ND_MUST_CHECK;
+
 /* ---- keep ----------------------------------------------------------------------- */
 
 /* How many bytes of a range's block go away: dropped[i] != 0 for row i. */

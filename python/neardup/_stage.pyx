@@ -542,6 +542,15 @@ cdef class Stage:
 
     # --- keep ---
 
+    def parts(self, const uint8_t[::1] image, const uint8_t[::1] dropped):
+        """Lines of the parts of the corpus in a block."""
+        cdef nd_error err
+        cdef nd_str out
+        cdef uint8_t nothing = 0
+        cdef const uint8_t *d = &dropped[0] if dropped.shape[0] else &nothing
+        check(nd_stage_parts(&out, self.c, view_of(image), d, &err), &err)
+        return out.p[:out.n]
+
     def cut_bytes(self, const uint8_t[::1] image, const uint8_t[::1] dropped):
         cdef nd_error err
         cdef uint64_t out

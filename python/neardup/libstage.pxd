@@ -146,6 +146,27 @@ cdef extern from "neardup/stage.h" nogil:
     nd_status nd_settle_write_summary(const nd_settle *t, const nd_summary *summary,
                                       const char *path, nd_error *err)
 
+    nd_status nd_stage_parts(nd_str *lines, nd_stage *s, nd_str image, const uint8_t *dropped,
+                             nd_error *err)
+    ctypedef struct nd_settle_page:
+        const nd_summary *summary
+        const uint32_t *document
+        const nd_str *id
+        size_t n
+        const uint32_t *text_document
+        const nd_str *text
+        size_t texts
+        nd_str parts
+        int by_folder
+        nd_str rejected
+        const char *const *inputs
+        size_t input_n
+        const char *directory
+    nd_status nd_settle_report_texts(const uint32_t **documents, size_t *n, nd_settle *t,
+                                     nd_error *err)
+    nd_status nd_settle_write_report(nd_settle *t, const nd_settle_page *page, const char *dir,
+                                     nd_error *err)
+
     nd_status nd_stage_cut_bytes(uint64_t *out, nd_stage *s, nd_str image, const uint8_t *dropped,
                                  nd_error *err)
     nd_status nd_stage_cut(nd_stage *s, nd_str image, const uint8_t *dropped,

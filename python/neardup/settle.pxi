@@ -179,3 +179,51 @@ cdef class Settle:
         s.write_seconds = given["write_seconds"]
         cdef bytes name = os.fsencode(path)
         check(nd_settle_write_summary(self.c, s, name, &err), &err)
+
+    def report_texts(self):
+        """The documents whose texts the report shows."""
+        cdef nd_error err
+        cdef nd_status status
+        cdef const uint32_t *documents = NULL
+        cdef size_t n = 0, i
+        err.message[0] = 0
+        with nogil:
+            status = nd_settle_report_texts(&documents, &n, self.c, &err)
+        check(status, &err)
+        out = numpy.empty(n, numpy.uint32)
+        cdef uint32_t[::1] o = out
+        for i in range(n):
+            o[i] = documents[i]
+        return out
+
+    def write_report(self, folder, documents, ids, text_documents, texts, bytes parts,
+                     bint by_folder, bytes rejected, inputs, directory):
+        """report.html with the counts of the last write_summary."""
+        cdef nd_error err
+        cdef nd_status status
+        cdef nd_settle_page page
+        cdef const uint32_t[::1] d = documents, td = text_documents
+        cdef Views id_views = Views(ids), text_views = Views(texts)
+        cdef Paths paths = Paths(inputs)
+        cdef bytes to = os.fsencode(folder), called = os.fsencode(directory)
+        cdef const char *where = to
+        memset(&page, 0, sizeof(page))
+        err.message[0] = 0
+        page.summary = &self.summary
+        page.document = &d[0] if d.shape[0] else NULL
+        page.id = id_views.strings
+        page.n = id_views.n
+        page.text_document = &td[0] if td.shape[0] else NULL
+        page.text = text_views.strings
+        page.texts = text_views.n
+        page.parts.p = parts
+        page.parts.n = len(parts)
+        page.by_folder = by_folder
+        page.rejected.p = rejected
+        page.rejected.n = len(rejected)
+        page.inputs = paths.strings
+        page.input_n = paths.n
+        page.directory = called
+        with nogil:
+            status = nd_settle_write_report(self.c, &page, where, &err)
+        check(status, &err)

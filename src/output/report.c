@@ -348,14 +348,16 @@ static void put_unusual(nd_pen *p, const nd_report *r) {
 
 static void put_cost(nd_pen *p, const nd_report *r) {
   const nd_summary *s = r->summary;
-  nd_pen_put(p,
-             "<section id=\"cost\">\n<h2>What it cost</h2>\n<p>%.3f seconds on %u thread%s (%.3f "
-             "CPU seconds); at most ",
-             s->seconds, s->threads, s->threads == 1 ? "" : "s", s->cpu_seconds);
-  put_bytes(p, (double)s->peak_memory);
-  nd_pen_put(p, " of memory (allowed: ");
-  put_bytes(p, (double)s->memory);
-  nd_pen_put(p, "), ");
+  nd_pen_put(p, "<section id=\"cost\">\n<h2>What it cost</h2>\n<p>%.3f seconds on %u thread%s",
+             s->seconds, s->threads, s->threads == 1 ? "" : "s");
+  if (s->peak_memory) { /* else other machines did it: nobody can tell */
+    nd_pen_put(p, " (%.3f CPU seconds); at most ", s->cpu_seconds);
+    put_bytes(p, (double)s->peak_memory);
+    nd_pen_put(p, " of memory (allowed: ");
+    put_bytes(p, (double)s->memory);
+    nd_pen_put(p, ")");
+  }
+  nd_pen_put(p, ", ");
   put_bytes(p, (double)s->temporary_bytes);
   nd_pen_put(
       p,
@@ -378,7 +380,10 @@ static void put_cost(nd_pen *p, const nd_report *r) {
       nd_pen_put(p, "\xe2\x80\x93</td><td class=\"num\">\xe2\x80\x93");
     }
     nd_pen_put(p, "</td><td class=\"num\">");
-    put_bytes(p, (double)stage->peak);
+    if (stage->peak)
+      put_bytes(p, (double)stage->peak);
+    else
+      nd_pen_put(p, "\xe2\x80\x93");
     nd_pen_put(p, "</td></tr>\n");
   }
   nd_pen_put(p, "</tbody></table></div>\n</section>\n");

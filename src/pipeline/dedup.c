@@ -102,7 +102,13 @@ static nd_status run(dedup *d, const char *const *inputs, size_t n, const char *
   ND_TRY(nd_job_match(j, d->dir.work, err));
   ND_TRY(nd_survivors(&d->clusters, j, d->dir.work, err));
   ND_TRY(count_clusters(d, err));
-  d->source = (nd_report_source){j, &d->clusters, d->size, d->dir.work, inputs, n, directory};
+  d->source = (nd_report_source){.job = j,
+                                 .clusters = &d->clusters,
+                                 .size = d->size,
+                                 .tmp = d->dir.work,
+                                 .inputs = inputs,
+                                 .input_n = n,
+                                 .directory = directory};
   return write_results(d, err);
 }
 

@@ -108,6 +108,7 @@ nd_status nd_ids_place(nd_buf *out, const nd_ids *ids, size_t block, uint32_t fi
 
 static nd_status append_given(nd_buf *out, const nd_ids *ids, uint32_t document, nd_error *err) {
   size_t low = 0, high = ids->given_n;
+  if (!ids->given_id) return ND_OK;
   while (low < high) {
     size_t middle = (low + high) / 2;
     if (ids->given[middle] < document)

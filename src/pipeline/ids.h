@@ -13,7 +13,7 @@ typedef struct nd_ids nd_ids;
 nd_status nd_ids_new(nd_ids **out, const nd_store *store, const nd_walk *walk, uint64_t memory,
                      nd_error *err) ND_MUST_CHECK;
 /* Ids that came from elsewhere, ready to print: those of `document[i]`, rising.
- * Borrowed. */
+ * Borrowed.  id NULL: every document's is empty. */
 nd_status nd_ids_given(nd_ids **out, const uint32_t *document, const nd_str *id, size_t n,
                        nd_error *err) ND_MUST_CHECK;
 void nd_ids_free(nd_ids *ids);

@@ -134,15 +134,19 @@ static nd_status count_sites(counting *c, size_t block, nd_error *err) {
   return ND_OK;
 }
 
-/* Sizes in powers of four, from 256 bytes. */
+unsigned nd_report_size(uint64_t bytes) {
+  unsigned group = 0;
+  while (group < ND_REPORT_LARGEST && bytes >= UINT64_C(256) << (2 * group)) group++;
+  return group;
+}
+
 static nd_status count_sizes(counting *c, size_t block, nd_error *err) {
   const nd_block_ref *b = &c->s->job->store.blocks[block];
   ND_TRY(nd_buf_reserve(&c->column, 8 * (size_t)b->head.docs, err));
   uint64_t *length = (uint64_t *)(void *)c->column.p;
   ND_TRY(nd_store_column(&c->s->job->store, block, ND_COL_LENGTH, 8, length, err));
   for (uint32_t i = 0; i < b->head.docs && b->first + i < c->s->job->split; i++) {
-    unsigned group = 0;
-    while (group < 12 && length[i] >= UINT64_C(256) << (2 * group)) group++;
+    unsigned group = nd_report_size(length[i]);
     c->sizes[group].documents++;
     c->sizes[group].dropped += is_dropped(c->s, b->first + i);
   }
@@ -156,15 +160,15 @@ static void put_size(char *out, size_t room, uint64_t bytes) {
   snprintf(out, room, "%u %s", (unsigned)bytes, units[unit]);
 }
 
-static void take_sizes(nd_report_group *g, const nd_report_row *sizes) {
-  for (unsigned i = 0; i <= 12; i++) {
+void nd_report_take_sizes(nd_report_group *g, const nd_report_row *sizes) {
+  for (unsigned i = 0; i <= ND_REPORT_LARGEST; i++) {
     if (!sizes[i].documents) continue;
     nd_report_row *row = &g->rows[g->n++];
     *row = sizes[i];
     char low[16], high[16];
     put_size(low, sizeof low, i ? UINT64_C(256) << (2 * (i - 1)) : 0);
     put_size(high, sizeof high, UINT64_C(256) << (2 * i));
-    if (i == 12)
+    if (i == ND_REPORT_LARGEST)
       snprintf(row->name, sizeof row->name, "%s and more", low);
     else
       snprintf(row->name, sizeof row->name, i ? "%s to %s" : "below %s%s", i ? low : "", high);
@@ -207,10 +211,11 @@ static nd_status add_up(nd_report_group *g, uint32_t *first, batch *b, nd_error 
 }
 
 nd_status nd_report_url(nd_buf *out, const nd_store *s, uint32_t document, nd_error *err) {
+  out->n = 0;
+  if (s->block_n == 0) return ND_OK; /* the documents lie elsewhere */
   size_t block = nd_store_find(s, document);
   const nd_block_ref *b = &s->blocks[block];
   uint32_t row = document - b->first, ends[2] = {0, 0};
-  out->n = 0;
   if (b->head.url_bytes == 0) return ND_OK;
   uint64_t at = nd_block_column(&b->head, ND_COL_URL_END) + 4 * (uint64_t)row;
   if (row)
@@ -263,7 +268,7 @@ static nd_status count_parts(counting *c, nd_error *err) {
     ND_TRY(count_sites(c, i, err));
     ND_TRY(count_sizes(c, i, err));
   }
-  take_sizes(&c->r->sizes, c->sizes);
+  nd_report_take_sizes(&c->r->sizes, c->sizes);
   ND_TRY(name_files(c, err));
   return name_sites(c, err);
 }
@@ -348,23 +353,28 @@ static void general_reason(char out[ND_REPORT_NAME + 8], nd_str reason) {
   nd_report_name(out, (nd_str){text, n});
 }
 
-static nd_status take_reject(void *context, const nd_reject *x, nd_error *err) {
-  rejecting *c = context;
-  nd_report *r = c->r;
+bool nd_report_reject_known(nd_report_reject **row, nd_report *r, nd_str full) {
   char reason[ND_REPORT_NAME + 8];
-  general_reason(reason, x->reason);
+  general_reason(reason, full);
   for (size_t i = 0; i < r->reject_n; i++) {
     if (strcmp(r->rejects[i].reason, reason) != 0) continue;
     r->rejects[i].count++;
-    return ND_OK;
+    return true;
   }
   if (r->reject_n == ND_REPORT_ROWS) {
     r->other_rejects++;
-    return ND_OK;
+    return true;
   }
-  nd_report_reject *row = &r->rejects[r->reject_n++];
-  memcpy(row->reason, reason, sizeof reason);
-  row->count = 1;
+  *row = &r->rejects[r->reject_n++];
+  memcpy((*row)->reason, reason, sizeof reason);
+  (*row)->count = 1;
+  return false;
+}
+
+static nd_status take_reject(void *context, const nd_reject *x, nd_error *err) {
+  rejecting *c = context;
+  nd_report_reject *row = NULL;
+  if (nd_report_reject_known(&row, c->r, x->reason)) return ND_OK;
   c->place.n = 0;
   if (x->block == SIZE_MAX)
     ND_TRY(nd_tsv_append(&c->place, nd_str_of(x->path), err));
@@ -523,9 +533,13 @@ nd_status nd_report_gather(nd_report *r, const nd_report_source *s, nd_error *er
   memcpy(r->pair_bins, j->pair_bins, sizeof r->pair_bins);
   ND_TRY(gather_sizes(r, s, err));
   gather_stays(r, s);
-  ND_TRY(gather_parts(r, s, err));
   ND_TRY(gather_languages(r, s, err));
-  ND_TRY(gather_rejects(r, s, err));
+  if (s->told) {
+    ND_TRY(nd_report_take_told(r, s->told, err));
+  } else {
+    ND_TRY(gather_parts(r, s, err));
+    ND_TRY(gather_rejects(r, s, err));
+  }
   ND_TRY(put_command(&r->command, s, err));
   return nd_report_clusters(r, s, err);
 }

@@ -4,23 +4,9 @@
  * verifier decide which star edges are spared, and greedy stars follow an
  * order.  So one place does it, with the very functions of the pipeline. */
 #include "pipeline/lines.h"
-#include "pipeline/stage_work.h"
+#include "pipeline/stage_end.h"
 #include "pipeline/summary.h"
-#include "pipeline/survivors.h"
 #include "pipeline/workdir.h"
-
-struct nd_settle {
-  nd_options options;
-  nd_summary summary;
-  nd_job_run job; /* without a store, a walk or a feed */
-  nd_chooser chooser;
-  nd_clusters clusters;
-  bool clustered;
-  uint32_t *size; /* per centre: members */
-  uint64_t *missing;
-  size_t missing_n;
-  char *tmp;
-};
 
 nd_status nd_settle_new(nd_settle **out, const nd_stage *s, const uint32_t *same,
                         const uint64_t *rank, uint64_t documents, const char *tmp, nd_error *err) {
@@ -74,6 +60,7 @@ void nd_settle_free(nd_settle *t) {
   nd_ids_free(t->job.ids);
   nd_free(t->size);
   nd_free(t->missing);
+  nd_free(t->asked);
   nd_free(t->tmp);
   nd_free(t);
 }
@@ -334,16 +321,21 @@ void nd_settle_counts(nd_summary *out, const nd_settle *t) {
   out->largest_cluster = s->largest_cluster;
 }
 
-nd_status nd_settle_write_summary(const nd_settle *t, const nd_summary *summary, const char *path,
-                                  nd_error *err) {
-  nd_job_run j = t->job;
+nd_summary nd_settle_summary(const nd_settle *t, const nd_summary *summary) {
   nd_summary copy = *summary;
-  const nd_settings *s = &j.settings;
+  const nd_settings *s = &t->job.settings;
   copy.permutations = s->permutations;
   copy.bands = s->bands;
   copy.rows = s->rows;
   copy.predicted_recall = s->method == ND_METHOD_MINHASH ? s->predicted_recall : 1;
   copy.max_document = s->input.max_document;
+  return copy;
+}
+
+nd_status nd_settle_write_summary(const nd_settle *t, const nd_summary *summary, const char *path,
+                                  nd_error *err) {
+  nd_job_run j = t->job;
+  nd_summary copy = nd_settle_summary(t, summary);
   j.summary = &copy;
   return nd_summary_write(&j, path, 0, err);
 }

@@ -95,14 +95,8 @@ nd_status nd_stage_texts(nd_str *texts, uint64_t *ends, nd_stage *s, nd_str imag
   return ND_OK;
 }
 
-typedef struct shelf {
-  const uint32_t *document;
-  const nd_str *text;
-  size_t n;
-} shelf;
-
-static nd_status fetch(nd_buf *out, void *context, uint32_t document, nd_error *err) {
-  const shelf *t = context;
+nd_status nd_shelf_fetch(nd_buf *out, void *context, uint32_t document, nd_error *err) {
+  const nd_shelf *t = context;
   size_t low = 0, high = t->n;
   while (low < high) {
     size_t middle = (low + high) / 2;
@@ -120,8 +114,8 @@ static nd_status fetch(nd_buf *out, void *context, uint32_t document, nd_error *
 nd_status nd_stage_verify(uint64_t *values, nd_stage *s, const uint64_t *pairs, size_t n,
                           const uint32_t *document, const nd_str *text, size_t texts, int all,
                           nd_error *err) {
-  shelf on = {document, text, texts};
-  nd_text_source source = {.settings = &s->settings, .fetch = fetch, .fetch_context = &on};
+  nd_shelf on = {document, text, texts};
+  nd_text_source source = {.settings = &s->settings, .fetch = nd_shelf_fetch, .fetch_context = &on};
   ND_TRY(nd_array_grow(&s->items, &s->item_cap, n, sizeof *s->items, err));
   for (size_t i = 0; i < n; i++) s->items[i] = (nd_item){pairs[i], 0};
   ND_TRY(nd_confirm_list(s->items, n, &source, all != 0, err));

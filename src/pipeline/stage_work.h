@@ -64,6 +64,15 @@ void nd_group_items(nd_stage *s, size_t n);
 nd_status nd_run_pack(nd_buf *out, const nd_item *items, size_t n, unsigned value_bytes,
                       nd_error *err) ND_MUST_CHECK;
 
+/* Texts of some documents, rising, as a source of texts. */
+typedef struct nd_shelf {
+  const uint32_t *document;
+  const nd_str *text;
+  size_t n;
+} nd_shelf;
+nd_status nd_shelf_fetch(nd_buf *out, void *context, uint32_t document,
+                         nd_error *err) ND_MUST_CHECK;
+
 /* A number's place among `places` equal shares of 0 … 2^64. */
 static inline uint32_t nd_share_of(uint64_t key, uint32_t places) {
   return (uint32_t)((unsigned __int128)key * places >> 64);

@@ -88,7 +88,10 @@ bool nd_host_same(nd_str a, nd_str b) {
 }
 
 uint64_t nd_site_key(nd_str url) {
-  nd_str site = nd_host_site(nd_url_host(url));
+  return nd_site_number(nd_host_site(nd_url_host(url)));
+}
+
+uint64_t nd_site_number(nd_str site) {
   if (site.n == 0) return 0;
   char small[256]; /* a host name has at most 253 bytes; of others the rest counts as it is */
   size_t n = site.n < sizeof small ? site.n : sizeof small;

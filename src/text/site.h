@@ -27,5 +27,6 @@ bool nd_host_same(nd_str a, nd_str b);
  * when the URL has no host.  Different sites have different numbers but for a
  * chance of 2^-64. */
 uint64_t nd_site_key(nd_str url);
+uint64_t nd_site_number(nd_str site); /* the same of its site */
 
 #endif

@@ -62,6 +62,17 @@ def test_stubs_name_what_is_there():
     assert shown - told <= {"FilePaths", "Holder"}, shown - told
 
 
+def test_stubs_agree_with_the_module(tmp_path):
+    """Parameters, kinds and defaults, by mypy's stubtest."""
+    (tmp_path / "mypy.ini").write_text("[mypy]\nignore_missing_imports = True\n"
+                                       "[mypy-neardup.spark.*]\nignore_errors = True\n")
+    done = subprocess.run([sys.executable, "-m", "mypy.stubtest", "neardup._core", "--concise",
+                           "--mypy-config-file", "mypy.ini", "--ignore-unused-allowlist",
+                           "--allowlist", ROOT / "tests/python/stubs_allowed.txt"],
+                          cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_unknown_option_names_the_nearest():
     with pytest.raises(neardup.UsageError, match="no option treshold; did you mean threshold"):
         neardup.dedup([], treshold=0.8)

@@ -2,6 +2,7 @@
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -85,6 +86,13 @@ def tree(folder):
     """Every file of a result but those with times in them."""
     return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(Path(folder).rglob("*"))
             if p.is_file() and p.name not in ("summary.json", "spark.json", "report.html")}
+
+
+def page(folder):
+    """report.html without what a run cost, the command, and links, which only one machine shows."""
+    text = (Path(folder) / "report.html").read_text("utf-8")
+    text = re.sub(r'<section id="(cost|again)">.*?</section>', "", text, flags=re.S)
+    return re.sub(r',"u":"[^"]*"', "", text)
 
 
 def counts(folder):

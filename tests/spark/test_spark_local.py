@@ -5,7 +5,7 @@ import shutil
 
 import numpy
 import pytest
-from conftest import KILLER, ROOT, counts, dedup, texts, tree, write_jsonl
+from conftest import KILLER, ROOT, counts, dedup, page, texts, tree, write_jsonl
 
 import neardup
 from neardup import _stage
@@ -28,6 +28,7 @@ def test_examples_are_written_byte_for_byte(spark, tmp_path, io, monkeypatch):
     a, b = counts(one), counts(tmp_path / "two")
     assert a["counts"] == b["counts"]
     assert a["method"] == b["method"]
+    assert page(one) == page(tmp_path / "two")
     assert not (tmp_path / "two/.neardup").exists()
 
 
@@ -42,6 +43,7 @@ def test_hot_buckets_orders_and_components(spark, tmp_path, options, monkeypatch
     one = dedup([tmp_path / "c.jsonl"], tmp_path / "one", *options)
     assert run(tmp_path / "c.jsonl", tmp_path / "two", *options) == 0
     assert tree(tmp_path / "two") == tree(one)
+    assert page(one) == page(tmp_path / "two")
     a, b = counts(one), counts(tmp_path / "two")
     assert a["counts"] == b["counts"]
     if "--bucket-cap" in options:

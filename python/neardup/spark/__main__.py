@@ -18,7 +18,7 @@ def parser():
     p = argparse.ArgumentParser(
         prog="python -m neardup.spark",
         description="Finds near-duplicates on a Spark cluster and writes what `neardup dedup` "
-        "writes: kept/, clusters.tsv, pairs.tsv, rejected.tsv, summary.json, and spark.json with "
+        "writes: kept/, clusters.tsv, pairs.tsv, rejected.tsv, summary.json, report.html, and spark.json with "
         "what every stage cost.  A job that was killed goes on when it is started again.")
     p.add_argument("input", nargs="+", help="files or folders: local (seen by every executor "
                    "under the same path), hdfs://, s3a://; Parquet, JSONL, text, WARC, TREC")
@@ -52,8 +52,11 @@ def session(given):
         "spark.ui.showConsoleProgress", "false")
     if given.master:
         builder = builder.master(given.master)
-    for setting in given.conf:
-        name, _, value = setting.partition("=")
+    settings = {name: value for name, _, value in (s.partition("=") for s in given.conf)}
+    if (given.master or "local").startswith("local"):
+        # The JVM only moves bytes here: its second compiler costs more than it gains.
+        settings.setdefault("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1")
+    for name, value in settings.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
 
@@ -103,7 +106,7 @@ def run(given, spark, options, log):
             r.source.send(r)
         r.run()
         with job.settings(spark):
-            out = result.write(r, place)
+            out = result.write(r, place, given.input, given.output)
         if given.keep_work:
             for name in out.names():
                 target.rename(f"{hidden}/out/{name}", name)

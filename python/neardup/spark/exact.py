@@ -47,8 +47,8 @@ def census(job, numbers, positions, units, places):
         for stage, _, texts in _each_text(job, numbers, positions, units, batches):
             stage.census(spread, texts)
             if spread.waiting > work.FLUSH_ITEMS:
-                yield from work._send(out, spread, 0)
-        yield from work._send(out, spread, 0)
+                yield from work.send(out, spread, 0)
+        yield from work.send(out, spread, 0)
         if out.rows:
             yield out.batch()
 
@@ -60,7 +60,7 @@ def common(job):
 
     def run(batches):
         stage, out = job.stage(), work.Rows(work.RUNS)
-        for (place, kind), runs in work._by_place(batches):
+        for (place, kind), runs in work.by_place(batches):
             keys = stage.common(stage.merge(runs, _stage.MERGE_SUM))
             if keys and out.add(place=place, kind=kind, data=keys):
                 yield out.batch()
@@ -83,10 +83,10 @@ def shingles(job, numbers, positions, units, places, left_out):
             sizes = stage.prints(spread, documents, texts)
             out.add(place=0, kind=SIZES, data=documents.tobytes() + sizes.tobytes())
             if spread.waiting > work.FLUSH_ITEMS:
-                yield from work._send(out, spread, 0)
+                yield from work.send(out, spread, 0)
             elif out.bytes > work.BATCH_BYTES:
                 yield out.batch()
-        yield from work._send(out, spread, 0)
+        yield from work.send(out, spread, 0)
         if out.rows:
             yield out.batch()
 
@@ -98,7 +98,7 @@ def expand(job, documents, places):
 
     def run(batches):
         stage, out = job.stage(), work.Rows(work.RUNS)
-        for (place, kind), runs in work._by_place(batches):
+        for (place, kind), runs in work.by_place(batches):
             if kind == SIZES:
                 for data in runs:
                     if out.add(place=0, kind=SIZES, data=bytes(data)):
@@ -106,7 +106,7 @@ def expand(job, documents, places):
                 continue
             spread = _stage.Spread(places, 4)
             stage.expand(spread, runs, documents)
-            yield from work._send(out, spread, 0)
+            yield from work.send(out, spread, 0)
         if out.rows:
             yield out.batch()
 
@@ -118,7 +118,7 @@ def summed(job):
 
     def run(batches):
         stage, out = job.stage(), work.Rows(work.RUNS)
-        for (place, kind), runs in work._by_place(batches):
+        for (place, kind), runs in work.by_place(batches):
             for data in runs if kind == SIZES else [stage.merge(runs, _stage.MERGE_SUM)]:
                 if out.add(place=place, kind=kind, data=bytes(data)):
                     yield out.batch()

@@ -19,7 +19,7 @@ import numpy
 import neardup
 from neardup import _stage
 from neardup.errors import DataError, StateError, UsageError
-from neardup.spark import components, exact, store, work
+from neardup.spark import candidates, components, exact, page, store, texts, work
 
 NONE = 0xFFFFFFFF
 PLACE_BYTES = 64 << 20  # what a place should hold, about
@@ -54,18 +54,22 @@ def settings(spark, **more):
 def check_executors(spark):
     """The same version everywhere, said before anything is read."""
     version = neardup.__version__
-    sc = spark.sparkContext
 
-    def look(_):
-        try:
-            import neardup as there
+    def look(batches):  # by itself: the module may not be there
+        import pyarrow
 
-            return there.__version__
-        except ImportError as e:
-            return f"none ({e})"
+        for _ in batches:
+            try:
+                import neardup as there
 
-    n = max(2 * sc.defaultParallelism, 2)
-    found = set(sc.parallelize(range(n), n).map(look).collect())
+                said = there.__version__
+            except ImportError as e:
+                said = f"none ({e})"
+            yield pyarrow.RecordBatch.from_arrays([pyarrow.array([said])], ["version"])
+
+    n = max(2 * spark.sparkContext.defaultParallelism, 2)
+    rows = spark.range(0, n, 1, n).mapInArrow(look, "version string").collect()
+    found = {row.version for row in rows}
     if found != {version}:
         raise StateError(
             f"the driver has neardup {version}, executors have "
@@ -90,11 +94,13 @@ class Run:
         secret = secrets.token_bytes(_stage.SECRET_BYTES)
         about = {"neardup": neardup.__version__, "command": "dedup" if dedup else "pairs",
                  "options": {k: str(v) for k, v in sorted(options.items())},
-                 "input": source.describe(), "secret": base64.b64encode(secret).decode()}
+                 "input": source.describe(), "secret": base64.b64encode(secret).decode(),
+                 "unit_bytes": source.unit_bytes(self.sc.defaultParallelism)}
         work.Job(options, dedup, secret).stage(driver=True)  # wrong options are said before anything else
         about = self.points.agree(about)
         self.job = work.Job(options, dedup, base64.b64decode(about["secret"]))
         self.stage = self.job.stage(driver=True)
+        source.cut(about["unit_bytes"])
         self.facts = self.stage.facts
         self.parallel = max(self.sc.defaultParallelism, 1)
         self.tmp = tempfile.mkdtemp(prefix="neardup-")
@@ -182,9 +188,9 @@ class Run:
         places = self.places_for(self.documents * 28)
 
         def make():
-            runs = self.map(self.signed(), work.digest_runs(self.job, self.numbers, places),
+            runs = self.map(self.signed(), candidates.digest_runs(self.job, self.numbers, places),
                             work.RUNS)
-            return self.map(runs.repartitionById(places, runs.place), work.copies(self.job),
+            return self.map(runs.repartitionById(places, runs.place), candidates.copies(self.job),
                             work.RUNS)
 
         self.points.save("copies", make)
@@ -208,12 +214,12 @@ class Run:
 
         def make():
             runs = self.map(self.signed(),
-                            work.band_runs(self.job, self.numbers, positions, ranges), work.RUNS)
+                            candidates.band_runs(self.job, self.numbers, positions, ranges), work.RUNS)
             n = max(self.parallel, min(bands * ranges, 10000))
             edges = self.map(runs.repartitionById(n, runs.place % n),
-                             work.edges(self.job, self.documents, places), work.RUNS)
+                             candidates.edges(self.job, self.documents, places), work.RUNS)
             return self.map(edges.repartitionById(places, edges.place),
-                            work.merged(self.job, _stage.MERGE_LEAST), work.RUNS)
+                            candidates.merged(self.job, _stage.MERGE_LEAST), work.RUNS)
 
         manifest = self.points.save("edges", make)
         self.take_edges("edges")
@@ -229,7 +235,7 @@ class Run:
         runs = []
         seen = numpy.zeros(5, numpy.uint64)
         for row in work.rows_of(self.points.read(name).toArrow().to_batches()):
-            if row["kind"] == work.COUNTS:
+            if row["kind"] == candidates.COUNTS:
                 c = numpy.frombuffer(row["data"], numpy.uint64)
                 largest = max(seen[3], c[3])
                 seen += c
@@ -263,14 +269,14 @@ class Run:
             b.astype(numpy.uint64) << numpy.uint64(32) | wide]))
         wanted = self.send(work.Wanted((keys >> numpy.uint64(32)).astype(numpy.uint32),
                                        keys.astype(numpy.uint32).astype(numpy.int32)))
-        here = self.send(work.Pairs(pairs[order], begin))
+        here = self.send(texts.Pairs(pairs[order], begin))
 
         def make():
-            texts = self.map(self.signed("texts", "texts_sum", "raw"),
-                             work.fetch_texts(self.job, self.numbers, wanted, self.source.units),
-                             work.TEXTS)
-            return self.map(texts.repartitionById(places, texts.place),
-                            work.verify(self.job, here, everything), work.RUNS)
+            met = self.map(self.signed("texts", "texts_sum", "raw"),
+                           texts.fetch_texts(self.job, self.numbers, wanted, self.source.units),
+                           texts.TEXTS)
+            return self.map(met.repartitionById(places, met.place),
+                            texts.verify(self.job, here, everything), work.RUNS)
 
         self.points.save(name, make)
         values = numpy.zeros(n, numpy.uint64)
@@ -319,19 +325,29 @@ class Run:
     # --- results ---
 
     def names(self, documents):
-        """The ids of some documents, as they stand in the lists."""
+        """The ids of some documents, as they stand in the lists; and what the writer and the
+        report ask for, in the same pass over the blocks."""
         wanted = self.send(work.Wanted(documents))
+        shown, more = None, ()
+        if self.dedup:
+            self.gone = self.send(work.Dropped(self.dropped))
+            self.shown = page.Shown(self)
+            if not self.source.keeps_texts:  # else the texts themselves lie in the blocks
+                more = ("texts", "texts_sum", "raw")
+            shown = self.send(texts.Shown(self.gone.value, self.shown.wanted if more else None))
         rows = self.meter.run("ids", lambda: self.map(
-            self.signed(), work.names(self.job, self.numbers, wanted, self.source.paths()),
-            work.NAMES).toArrow())
+            self.signed("range", *more),
+            texts.names(self.job, self.numbers, wanted, self.source.paths(), shown,
+                        self.source.units), texts.NAMES).toArrow())
         out = [None] * len(documents)
+        self.cuts = {}
         for row in work.rows_of(rows.to_batches()):
-            numbers = numpy.frombuffer(row["documents"], numpy.uint32)
-            places = numpy.searchsorted(documents, numbers)
-            ids, start = memoryview(row["ids"]), 0
-            for p, end in zip(places.tolist(), numpy.frombuffer(row["ends"], numpy.uint64).tolist()):
-                out[p] = bytes(ids[start:end])
-                start = end
+            self.cuts[row["unit"], row["task"], row["part"]] = row["cut"]
+            if shown is not None:
+                self.shown.take(row)
+            places = numpy.searchsorted(documents, numpy.frombuffer(row["documents"], numpy.uint32))
+            for p, name in zip(places.tolist(), texts.pieces(row["ids"], row["ends"])):
+                out[p] = bytes(name)
         if any(name is None for name in out):
             raise DataError("the ids of some documents did not arrive: remove the job's work "
                             "folder and run again")

@@ -7,7 +7,7 @@ import numpy
 import pyarrow as pa
 
 from neardup.errors import StateError
-from neardup.spark import work
+from neardup.spark import keep, texts, work
 
 LISTS = ("pairs.tsv", "clusters.tsv", "rejected.tsv")
 
@@ -25,7 +25,7 @@ def clusters(run, id_type):
     names = _raw_names(run, numpy.unique(centres))
     places = run.send(work.Wanted(gone, _ratio(run.value[gone])))
     cluster = run.send(numpy.array([names[c] for c in centres.tolist()], dtype=object))
-    fields, function = work.result_rows(run.job, run.numbers, places, cluster)
+    fields, function = keep.result_rows(run.job, run.numbers, places, cluster)
     run.points.save("result", lambda: run.map(run.signed(), function, fields))
     out = run.points.read("result")
     return out.select(out.id.cast(id_type), out.cluster.cast(id_type), "kept", "similarity")
@@ -35,7 +35,7 @@ def _raw_names(run, documents):
     """document → its id as the DataFrame has it."""
     wanted = run.send(work.Wanted(documents))
     table = run.meter.run("ids", lambda: run.map(
-        run.signed(), work.names(run.job, run.numbers, wanted, no_paths), work.NAMES).toArrow())
+        run.signed(), texts.names(run.job, run.numbers, wanted, no_paths), texts.NAMES).toArrow())
     out = {}
     for row in work.rows_of(table.to_batches()):
         data, start = memoryview(row["ids"]), 0
@@ -71,8 +71,8 @@ def pairs(run, id_type, collapse):
     return out.select(out.id_a.cast(id_type), out.id_b.cast(id_type), "similarity")
 
 
-def write(run, target):
-    """What the command writes, below a folder: lists, kept documents, summary; and
+def write(run, target, inputs=(), directory="OUTPUT"):
+    """What the command writes, below a folder: lists, kept documents, summary, report; and
     spark.json, what every stage cost."""
     from neardup.spark import job
 
@@ -85,13 +85,16 @@ def write(run, target):
         run.settle.write_pairs(os.path.join(local, "pairs.tsv"), wanted, names, True)
         if run.dedup:
             run.settle.write_clusters(os.path.join(local, "clusters.tsv"), wanted, names)
+        rejected = run.rejected() + "".join(
+            f"{path}\t{reason}\n" for path, reason in run.source.problems).encode()
         with open(os.path.join(local, "rejected.tsv"), "wb") as f:
-            f.write(run.rejected())
-            for path, reason in run.source.problems:
-                f.write(f"{path}\t{reason}\n".encode())
+            f.write(rejected)
         if run.dedup:
+            run.shown.fetch()
             run.source.write_kept(run, out)
         run.settle.write_summary(os.path.join(local, "summary.json"), run.summary())
+        if run.dedup:
+            run.shown.write(local, wanted, names, rejected, inputs, directory)
         with open(os.path.join(local, "spark.json"), "w") as f:
             f.write(job.as_json(run.report()))
         for name in sorted(os.listdir(local)):

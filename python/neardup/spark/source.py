@@ -2,12 +2,15 @@
 file system, or the rows of a DataFrame."""
 import os
 import shutil
-from urllib.parse import unquote, urlsplit
 
 from neardup.errors import DataError, StateError, UsageError
-from neardup.spark import store, work
+from neardup.spark import keep, sign, store, work
 
-UNIT_BYTES = 64 << 20  # of a large plain file, read by one task of Spark's
+# Of a large plain file, read by one task of Spark's; more when there are few cores, as every task
+# costs a Python worker a tenth of a second.
+UNIT_BYTES = 64 << 20
+UNIT_MOST = 512 << 20
+UNITS_A_CORE = 6
 WHOLE_FILE = (1 << 31) - (1 << 20)  # a row of Spark's can hold no more
 
 
@@ -32,6 +35,12 @@ class Source:
     def size(self):
         return 0, 0
 
+    def unit_bytes(self, cores):
+        return 0
+
+    def cut(self, unit_bytes):
+        """Units of about so many bytes: chosen once, when the job began."""
+
 
 class Files(Source):
     """Files below paths that the driver and all executors see: the library reads
@@ -42,19 +51,26 @@ class Files(Source):
         plan = run_stage.plan(inputs, avoid)
         self.files = plan.files()
         self.problems = plan.problems()
+        self.tasks = plan.tasks()
         self.list = []
-        for is_range, file, files, begin, end in plan.tasks():
+
+    def unit_bytes(self, cores):
+        return max(UNIT_BYTES, min(UNIT_MOST, self.size()[1] // (UNITS_A_CORE * max(cores, 1))))
+
+    def cut(self, unit_bytes):
+        self.list = []
+        for is_range, file, files, begin, end in self.tasks:
             if not is_range:
-                self.list.append(work.Unit(self.files[file:file + files], 0, 1))
+                self.list.append(sign.Unit(self.files[file:file + files], 0, 1))
                 continue
             last = self.list[-1] if self.list else None
             if begin == 0:
                 task = 0
             if (last is not None and begin and last.files[0] is self.files[file]
-                    and end - last.at <= UNIT_BYTES):
+                    and end - last.at <= unit_bytes):
                 last.end = task + 1
             else:
-                unit = work.Unit([self.files[file]], task, task + 1)
+                unit = sign.Unit([self.files[file]], task, task + 1)
                 unit.at = begin
                 self.list.append(unit)
             task += 1
@@ -66,7 +82,7 @@ class Files(Source):
         self.send(run)
         n = len(self.list)
         return run.map(run.spark.range(0, n, 1, max(n, 1)),
-                       work.sign_files(run.job, self.units, False), work.SIGNED)
+                       sign.sign_files(run.job, self.units, False), work.SIGNED)
 
     def send(self, run):
         if self.units is None:
@@ -102,7 +118,6 @@ class Files(Source):
         kept = os.path.join(out.path, "kept")
         shutil.rmtree(kept, ignore_errors=True)
         os.makedirs(kept)
-        dropped = run.send(work.Dropped(run.dropped))
         ranges = sorted({r["unit"] for r in run.blocks if r["range"]})
         whole = sorted({r["unit"] for r in run.blocks} - set(ranges))
         frame = run.signed()
@@ -112,19 +127,16 @@ class Files(Source):
                               .hint("broadcast"), "unit") if ranges else frame
             done = run.meter.run("kept", lambda: run.map(
                 some.repartitionById(n, (some.unit % n).cast("int")),
-                work.keep_files(run.job, run.numbers, dropped, self.units, kept),
-                work.CUTS).toArrow())
+                keep.keep_files(run.job, run.numbers, run.gone, self.units, kept),
+                keep.CUTS).toArrow())
             if done.num_rows != len(whole):
                 raise DataError(f"{done.num_rows} of {len(whole)} groups of files were written")
         if ranges:
-            self._write_ranges(run, frame, ranges, dropped, kept)
+            self._write_ranges(run, frame, ranges, bool(whole), kept)
 
-    def _write_ranges(self, run, frame, ranges, dropped, kept):
+    def _write_ranges(self, run, frame, ranges, others, kept):
         some = frame.join(run.spark.createDataFrame([(u,) for u in ranges], "unit bigint")
-                          .hint("broadcast"), "unit")
-        gone = run.meter.run("cut", lambda: run.map(
-            some, work.cut_bytes(run.job, run.numbers, dropped), work.CUTS).toArrow())
-        bytes_of = {(r["unit"], r["task"], r["part"]): r["bytes"] for r in gone.to_pylist()}
+                          .hint("broadcast"), "unit") if others else frame
         files = {}
         for r in run.blocks:
             if r["range"] and r["begin"] < r["end"]:
@@ -147,8 +159,9 @@ class Files(Source):
                 begin = r["begin"] if i else 0
                 end = blocks[i + 1]["begin"] if i + 1 < len(blocks) else max(r["end"], size)
                 places.append((key, (real, begin, end, target, at)))
-                at += end - begin - bytes_of[key]
-                cut += bytes_of[key]
+                gone = run.cuts.get(key, 0)
+                at += end - begin - gone
+                cut += gone
             if cut and cut >= max(blocks[-1]["end"], size):
                 continue  # nothing of it is left
             with open(target, "wb") as f:
@@ -156,7 +169,7 @@ class Files(Source):
             regions.update(places)
         sent = run.send(regions)
         done = run.meter.run("kept", lambda: run.map(
-            some, work.cut_ranges(run.job, run.numbers, dropped, sent), work.CUTS).toArrow())
+            some, keep.cut_ranges(run.job, run.numbers, run.gone, sent), keep.CUTS).toArrow())
         if done.num_rows != len(regions):
             raise DataError(f"{done.num_rows} of {len(regions)} parts were written")
         for path, real, name, size, mtime in self.files:
@@ -228,7 +241,7 @@ class Contents(Source):
     def sign(self, run):
         if not self.files:
             return run.spark.createDataFrame([], work.sql_schema(work.SIGNED))
-        return run.map(self.frame(run), work.sign_contents(run.job, self.sent), work.SIGNED)
+        return run.map(self.frame(run), sign.sign_contents(run.job, self.sent), work.SIGNED)
 
     def check_blocks(self, blocks):
         super().check_blocks(blocks)
@@ -254,8 +267,8 @@ class Contents(Source):
         for r in run.blocks:
             first.setdefault(r["unit"], r["first"])
         frame = self.frame(run)
-        pieces = run.map(frame, work.keep_contents(run.job, self.sent, run.send(first),
-                                                   run.send(work.Dropped(run.dropped))), work.KEPT)
+        pieces = run.map(frame, keep.keep_contents(run.job, self.sent, run.send(first),
+                                                   run.gone), keep.KEPT)
         run.points.save("kept", lambda: pieces)
         rows = run.points.read("kept", "unit", "piece", "length").toArrow().to_pylist()
         if {r["unit"] for r in rows} != set(range(len(self.files))):
@@ -299,7 +312,7 @@ class Frame(Source):
         exprs = []
         for role, name in self.columns.items():
             exprs.append(self.df[name].cast("string").alias(role))
-        return run.map(self.df.select(*exprs), work.sign_rows(run.job, list(self.columns)),
+        return run.map(self.df.select(*exprs), sign.sign_rows(run.job, list(self.columns)),
                        work.SIGNED)
 
     def paths(self):
@@ -327,10 +340,10 @@ class Parquet(Source):
     def sign(self, run):
         df = self.frame()
         names = [df[name].cast("string").alias(role) for role, name in self.columns.items()]
-        self.sent = run.send({_plain(f[1]): i for i, f in enumerate(self.files)})
+        self.sent = run.send({store.plain(f[1]): i for i, f in enumerate(self.files)})
         rows = df.select(*names, df["_metadata.file_path"].alias("file"),
                          df["_metadata.row_index"].alias("row"))
-        return run.map(rows, sign_parquet(run.job, list(self.columns), self.sent), work.SIGNED)
+        return run.map(rows, sign.sign_parquet(run.job, list(self.columns), self.sent), work.SIGNED)
 
     def paths(self):
         names = [f[0] for f in self.files]
@@ -359,7 +372,7 @@ class Parquet(Source):
                  int(n) - run.blocks[b]["first"] + run.blocks[b]["begin"])
                 for n, b in zip(numbers.tolist(), which.tolist())]
         df = self.frame()
-        gone = run.spark.createDataFrame([(_plain(f), r) for f, r in gone],
+        gone = run.spark.createDataFrame([(store.plain(f), r) for f, r in gone],
                                          "nd_file string, nd_row bigint")
         import pyspark.sql.functions as F
 
@@ -368,40 +381,6 @@ class Parquet(Source):
             "'file:///')")).withColumn("nd_row", df["_metadata.row_index"]).join(
             gone, ["nd_file", "nd_row"], "left_anti").drop("nd_file", "nd_row")
         run.meter.run("kept", lambda: kept.write.mode("overwrite").parquet(out.child_uri("kept")))
-
-
-def _plain(uri):
-    """file:///a%20b and file:/a b are one path."""
-    parts = urlsplit(uri)
-    return unquote(f"{parts.scheme}://{parts.netloc}{parts.path}" if parts.scheme else uri)
-
-
-def sign_parquet(job, names, files):
-    """Rows with their file and index → blocks, cut where a file ends."""
-    import numpy
-    import pyarrow.compute as pc
-
-    def run(batches):
-        stage = job.stage()
-        out = work.Rows(work.SIGNED)
-        for batch in batches:
-            index = batch.column("row").to_numpy()
-            name = batch.column("file")
-            changes = pc.not_equal(name.slice(1), name.slice(0, len(name) - 1)).to_numpy(False)
-            cuts = [0, *(numpy.flatnonzero(changes | (numpy.diff(index) != 1)) + 1).tolist(),
-                    len(index)]
-            for begin, end in zip(cuts, cuts[1:]):
-                unit = files.value[_plain(name[begin].as_py())]
-                some = {k: batch.column(k).slice(begin, end - begin) for k in names}
-                block = work.sign_columns(stage, int(index[begin]) >> 32,
-                                          int(index[begin]) & 0xFFFFFFFF, some)
-                block.update(begin=int(index[begin]), end=int(index[end - 1]) + 1)
-                if out.add(**work._signed(stage, block, unit), quarantined=None):
-                    yield out.batch()
-        if out.rows:
-            yield out.batch()
-
-    return run
 
 
 def describe_inputs(spark, inputs):

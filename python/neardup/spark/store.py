@@ -8,13 +8,13 @@ import json
 import os
 import shutil
 import time
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from pyspark.sql.types import StructType
 
 from neardup.errors import DataError, StateError
 
-TRIES = 5  # at reading the metrics of a stage
+TRIES = 20  # at reading the metrics of a stage, with half a second between them
 
 
 def is_local(uri):
@@ -28,6 +28,12 @@ def local_path(uri):
 
 def as_uri(path):
     return path if urlsplit(path).scheme else "file://" + os.path.abspath(path)
+
+
+def plain(uri):
+    """file:///a%20b and file:/a b are one path."""
+    parts = urlsplit(uri)
+    return unquote(f"{parts.scheme}://{parts.netloc}{parts.path}" if parts.scheme else uri)
 
 
 def folder(spark, uri):
@@ -95,7 +101,6 @@ class LocalFolder:
 
     def rename(self, old, new):
         os.replace(self.at(old), self.at(new))
-
 
     def gather(self, name, pieces):
         """Writes file `name` from the first bytes of others, one after another."""
@@ -245,9 +250,14 @@ class Meter:
         try:
             scala.listenerBus().waitUntilEmpty()
             tracker = self.context.statusTracker()
-            for job in tracker.getJobIdsForGroup(group):
+            jobs = tracker.getJobIdsForGroup(group)
+            if not jobs:
+                return {"metrics": "not available: Spark has not told of the job yet"}
+            for job in jobs:
                 for stage in tracker.getJobInfo(job).stageIds:
                     data = scala.statusStore().lastStageAttempt(stage)
+                    if data.status().toString() in ("ACTIVE", "PENDING"):
+                        return {"metrics": f"not available: stage {stage} has not ended for Spark"}
                     for field in self.FIELDS:
                         sums[field] += getattr(data, field)()
                     if data.shuffleWriteBytes():
@@ -274,9 +284,10 @@ class Checkpoints:
         text = json.dumps(about, sort_keys=True, indent=1)
         if self.place.exists("job.json"):
             old = json.loads(self.place.read("job.json"))
-            # The secret is the job's own: it was drawn when it began.
+            # These are the job's own: they were chosen when it began.
+            own = ("secret", "unit_bytes")
             different = sorted(k for k in set(old) | set(about)
-                               if k != "secret" and old.get(k) != json.loads(text).get(k))
+                               if k not in own and old.get(k) != json.loads(text).get(k))
             if different:
                 raise StateError(
                     f"{self.place.uri} holds another, unfinished job (it differs in "
@@ -316,8 +327,9 @@ class Checkpoints:
             return manifest
         self.place.remove(name)
         df = make()
+        # Packed values do not repeat: a dictionary of them would only cost time.
         self.meter.run(name, lambda: df.write.option("compression", codec)
-                       .mode("overwrite").parquet(self.place.child_uri(name)))
+                       .option("parquet.enable.dictionary", "false").mode("overwrite").parquet(self.place.child_uri(name)))
         manifest = {"parts": self.place.sizes(name), "schema": df.schema.json(),
                     "meter": self.meter.stages[-1], **more}
         self.place.write(f"{name}.json", json.dumps(manifest))

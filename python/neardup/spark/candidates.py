@@ -1,0 +1,106 @@
+"""Stages copies and edges: blocks → runs of digests and band keys → copies, candidates.
+"""
+import numpy
+
+from neardup import _stage
+from neardup.spark import work
+
+
+def digest_runs(job, numbers, places):
+    """Blocks → runs of digests (kind 0) and of hashes of ids (kind 1)."""
+
+    def run(batches):
+        stage = job.stage()
+        out = work.Rows(work.RUNS)
+        digests, ids = _stage.Spread(places, 8), _stage.Spread(places, 4)
+        for row in work.rows_of(batches):
+            stage.digests(digests, ids, row["image"], numbers.value.first(row))
+            if digests.waiting + ids.waiting > work.FLUSH_ITEMS:
+                yield from work.send(out, digests, 0)
+                yield from work.send(out, ids, 1)
+        yield from work.send(out, digests, 0)
+        yield from work.send(out, ids, 1)
+        if out.rows:
+            yield out.batch()
+
+    return run
+
+
+def copies(job):
+    """Runs of a place → (copy, first) numbers; documents whose id came before."""
+
+    def run(batches):
+        stage = job.stage()
+        out = work.Rows(work.RUNS)
+        for (place, kind), runs in work.by_place(batches):
+            data = stage.repeated(runs) if kind else stage.copies(runs)
+            if data and out.add(place=place, kind=kind, data=data):
+                yield out.batch()
+        if out.rows:
+            yield out.batch()
+
+    return run
+
+
+def band_runs(job, numbers, positions, ranges):
+    """Blocks → runs of band keys."""
+
+    def run(batches):
+        stage = job.stage()
+        out = work.Rows(work.RUNS)
+        spread = _stage.Spread(stage.facts["bands"] * ranges, 4)
+        for row in work.rows_of(batches):
+            first = numbers.value.first(row)
+            stage.bands(spread, row["image"], first,
+                        positions.value.slice(first, row["docs"]), ranges)
+            if spread.waiting > work.FLUSH_ITEMS:
+                yield from work.send(out, spread, 0)
+        yield from work.send(out, spread, 0)
+        if out.rows:
+            yield out.batch()
+
+    return run
+
+
+COUNTS = 9  # the kind of a row that holds counts, not a run
+
+
+def edges(job, documents, places):
+    """Runs of band keys → runs of edges, and what was counted on the way."""
+
+    def run(batches):
+        stage = job.stage()
+        out = work.Rows(work.RUNS)
+        seen = numpy.zeros(5, numpy.uint64)
+        for _, runs in work.by_place(batches):
+            spread = _stage.Spread(places, 1)
+            items = sum(_run_length(r) for r in runs)
+            buckets, hot, hot_documents, largest = stage.group(spread, runs, documents)
+            seen[:3] += numpy.array([buckets, hot, hot_documents], numpy.uint64)
+            seen[3] = max(int(seen[3]), largest)
+            seen[4] += numpy.uint64(items)
+            yield from work.send(out, spread, 0)
+        out.add(place=0, kind=COUNTS, data=seen.tobytes())
+        yield out.batch()
+
+    return run
+
+
+def _run_length(run):
+    return int(numpy.frombuffer(run, numpy.uint64, 1, 8)[0])
+
+
+def merged(job, how):
+    """Runs of a place → one run, each key once; counts pass through."""
+
+    def run(batches):
+        stage = job.stage()
+        out = work.Rows(work.RUNS)
+        for (place, kind), runs in work.by_place(batches):
+            for data in runs if kind == COUNTS else [stage.merge(runs, how)]:
+                if out.add(place=place, kind=kind, data=bytes(data)):
+                    yield out.batch()
+        if out.rows:
+            yield out.batch()
+
+    return run

@@ -1,0 +1,193 @@
+"""Stage sign: documents → blocks, from files, the contents of files, or columns.
+
+On a retry, rows that kill the worker are found in child processes and set aside.
+"""
+import os
+import shutil
+import tempfile
+
+import numpy
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neardup.spark import store, work
+
+
+def _signed(stage, block, unit):
+    ranks, tokens = b"", b""
+    if block["empties"] or stage.facts["ranked"]:
+        rank, has = stage.ranks(block["image"], block["docs"])
+        tokens = numpy.flatnonzero(has == 0).astype(numpy.uint32).tobytes()
+        ranks = rank.tobytes() if stage.facts["ranked"] else b""
+    return {**block, "unit": unit, "empty_rows": tokens, "ranks": ranks}
+
+
+class Unit:
+    """Some files, and which of their tasks belong together: read by one executor."""
+
+    def __init__(self, files, begin, end):
+        self.files = files
+        self.begin = begin
+        self.end = end
+
+
+def sign_files(job, units, keep_texts):
+    """Units (their numbers come as rows) → blocks."""
+
+    def run(batches):
+        stage = job.stage()
+        out = work.Rows(work.SIGNED)
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                unit = units.value[number]
+                plan = stage.plan_files(unit.files)
+                for block in stage.read(plan, unit.begin, unit.end, keep_texts):
+                    if out.add(**_signed(stage, block, number), quarantined=None):
+                        yield out.batch()
+        if out.rows:
+            yield out.batch()
+
+    return run
+
+
+class Spool:
+    """A file of another file system, laid down here while it is read."""
+
+    def __init__(self, content):
+        self.folder = tempfile.mkdtemp(prefix="neardup-")
+        self.path = os.path.join(self.folder, "file")
+        with open(self.path, "wb") as f:
+            f.write(content)
+        self.mtime = os.stat(self.path).st_mtime_ns
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def sign_contents(job, files):
+    """work.Rows (path, content) of whole files → blocks; `files` maps a path to its
+    number, the name in ids and the name below kept/."""
+
+    def run(batches):
+        stage = job.stage()
+        out = work.Rows(work.SIGNED)
+        for row in work.rows_of(batches):
+            number, path, name = files.value[row["path"]]
+            with Spool(row["content"]) as spool:
+                plan = stage.plan_files(
+                    [(path, spool.path, name, len(row["content"]), spool.mtime)])
+                for block in stage.read(plan, 0, len(plan.tasks()), True):
+                    if out.add(**_signed(stage, block, number), quarantined=None):
+                        yield out.batch()
+        if out.rows:
+            yield out.batch()
+
+    return run
+
+
+def _survives(job, columns):
+    """Does signing these rows leave a process alive?  Asks a child."""
+    child = os.fork()
+    if child == 0:
+        try:
+            sign_columns(job.stage(), 0, 0, columns)
+        except BaseException:
+            pass  # an error is said by the caller; only death matters here
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    return status == 0
+
+
+def _killers(job, columns, begin, end):
+    """work.Rows that kill, found by halving."""
+    if _survives(job, {k: v.slice(begin, end - begin) for k, v in columns.items()}):
+        return []
+    if end - begin == 1:
+        return [begin]
+    middle = (begin + end) // 2
+    found = _killers(job, columns, begin, middle) + _killers(job, columns, middle, end)
+    return found
+
+
+def sign_columns(stage, task, part, columns):
+    crash = os.environ.get("NEARDUP_TEST_CRASH")  # tests: a text that kills its worker
+    if crash and crash in columns["text"].to_pylist():
+        os.abort()
+    return stage.sign(task, part, **columns)
+
+
+def _sign_some(job, stage, task, part, some, again, where):
+    """The block of some rows, and what was set aside.  On a retry, rows that kill the worker
+    count as rows without text; `where(i)` names one that has no id."""
+    said = None
+    bad = _killers(job, some, 0, len(some["text"])) if again else []
+    if bad:
+        mask = numpy.zeros(len(some["text"]), bool)
+        mask[bad] = True
+        said = "\n".join(str(some["id"][i].as_py()) if "id" in some else where(i) for i in bad)
+        empty = pa.scalar("", some["text"].type)
+        some = {**some, "text": pc.if_else(pa.array(mask), empty, some["text"])}
+    return sign_columns(stage, task, part, some), said
+
+
+def _is_retry():
+    from pyspark import TaskContext
+
+    return TaskContext.get().attemptNumber() > 0
+
+
+def sign_rows(job, names):
+    """Rows of a DataFrame (columns `names`: text, id …) → blocks, numbered by partition."""
+
+    def run(batches):
+        from pyspark import TaskContext
+
+        unit = TaskContext.get().partitionId()
+        again = _is_retry()
+        stage = job.stage()
+        out = work.Rows(work.SIGNED)
+        part = 0
+        for batch in batches:
+            for begin in range(0, batch.num_rows, 4096):
+                some = {name: batch.column(name).slice(begin, 4096) for name in names}
+                block, said = _sign_some(
+                    job, stage, 0, part, some, again,
+                    lambda i, row=begin: f"row {row + i} of partition {unit}")
+                part += 1
+                if out.add(**_signed(stage, block, unit), quarantined=said):
+                    yield out.batch()
+        if out.rows:
+            yield out.batch()
+
+    return run
+
+
+def sign_parquet(job, names, files):
+    """Rows with their file and index → blocks, cut where a file ends."""
+
+    def run(batches):
+        again = _is_retry()
+        stage = job.stage()
+        out = work.Rows(work.SIGNED)
+        for batch in batches:
+            index = batch.column("row").to_numpy()
+            name = batch.column("file")
+            changes = pc.not_equal(name.slice(1), name.slice(0, len(name) - 1)).to_numpy(False)
+            cuts = [0, *(numpy.flatnonzero(changes | (numpy.diff(index) != 1)) + 1).tolist(),
+                    len(index)]
+            for begin, end in zip(cuts, cuts[1:]):
+                path = name[begin].as_py()
+                unit, at = files.value[store.plain(path)], int(index[begin])
+                some = {k: batch.column(k).slice(begin, end - begin) for k in names}
+                block, said = _sign_some(job, stage, at >> 32, at & 0xFFFFFFFF, some, again,
+                                         lambda i, row=at, of=path: f"row {row + i} of {of}")
+                block.update(begin=at, end=int(index[end - 1]) + 1)
+                if out.add(**_signed(stage, block, unit), quarantined=said):
+                    yield out.batch()
+        if out.rows:
+            yield out.batch()
+
+    return run
