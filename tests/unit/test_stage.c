@@ -1,6 +1,6 @@
 /* The stages of a job (neardup/stage.h), run one after another over blocks taken
  * in any order and any number of places, against nd_dedup: the same lists, byte
- * for byte.  Damaged blocks and runs are refused. */
+ * for byte, and the same report but for what it cost.  Damaged blocks and runs are refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -175,7 +175,83 @@ static void find_edges(nd_buf *out, nd_stage *s, const uint32_t *position, uint3
   nd_spread_free(edges);
 }
 
-static void write_lists(nd_settle *t, nd_stage *s, const nd_intake *plan, uint32_t n) {
+/* Parts of all blocks, added up; files by their names. */
+static void add_parts(nd_buf *out, nd_settle *t, nd_stage *s, const nd_intake *plan, uint32_t n) {
+  uint64_t sums[2][16][2] = {{{0}}};
+  uint32_t *centre = calloc(n + 1, sizeof *centre);
+  uint64_t *value = calloc(n + 1, sizeof *value);
+  uint8_t *dropped = calloc(n + 1, 1);
+  nd_settle_result(centre, value, t);
+  for (uint32_t d = 0; d < n; d++) dropped[d] = centre[d] != d;
+  for (size_t k = 0; k < block_n; k++) {
+    nd_str lines;
+    nd_buf text = {0};
+    ok(nd_stage_parts(&lines, s, nd_buf_str(&blocks[k].image), dropped + blocks[k].first, &err));
+    keep(&text, lines);
+    ok(nd_buf_append(&text, "", 1, &err));
+    for (char *line = strtok(text.p, "\n"); line; line = strtok(NULL, "\n")) {
+      unsigned documents, gone, number;
+      assert_int_equal(sscanf(line + 1, "%u%u%u", &documents, &gone, &number), 3);
+      assert_true((line[0] == 'f' || line[0] == 'z') && number < 16);
+      sums[line[0] == 'z'][number][0] += documents;
+      sums[line[0] == 'z'][number][1] += gone;
+    }
+    nd_buf_clear(&text);
+  }
+  for (int z = 0; z < 2; z++) {
+    for (unsigned i = 0; i < 16; i++) {
+      char name[20];
+      snprintf(name, sizeof name, "%u", i);
+      if (sums[z][i][0])
+        ok(nd_buf_printf(out, &err, "%c\t%u\t%u\t%s\n", z ? 'z' : 'f', (unsigned)sums[z][i][0],
+                         (unsigned)sums[z][i][1], z ? name : nd_intake_file(plan, i).path));
+    }
+  }
+  free(centre);
+  free(value);
+  free(dropped);
+}
+
+static void write_report(nd_settle *t, nd_stage *s, const nd_intake *plan, nd_settle_page *page) {
+  const uint32_t *documents;
+  const char *paths[4];
+  nd_buf parts = {0}, rejected = {0};
+  for (size_t i = 0; i < nd_intake_file_count(plan); i++) paths[i] = nd_intake_file(plan, i).path;
+  for (size_t k = 0; k < block_n; k++) {
+    nd_str lines;
+    ok(nd_stage_rejects(&lines, s, nd_buf_str(&blocks[k].image), paths, 0, &err));
+    if (lines.n) ok(nd_buf_append(&rejected, lines.p, lines.n, &err));
+  }
+  page->rejected = nd_buf_str(&rejected);
+  ok(nd_settle_report_texts(&documents, &page->texts, t, &err));
+  nd_buf *kept = calloc(page->texts + 1, sizeof *kept);
+  nd_str *texts = calloc(page->texts + 1, sizeof *texts);
+  for (size_t i = 0; i < page->texts; i++) {
+    text_of_document(&kept[i], s, plan, documents[i]);
+    texts[i] = nd_buf_str(&kept[i]);
+  }
+  page->text_document = documents;
+  page->text = texts;
+  page->inputs = inputs;
+  page->input_n = 2;
+  page->directory = "out";
+  add_parts(&parts, t, s, plan, (uint32_t)page->n);
+  page->parts = nd_buf_str(&parts);
+  ok(nd_settle_write_report(t, page, dir, &err));
+  page->parts = nd_str_of("f\t1\tx\tname\n");
+  assert_int_equal(nd_settle_write_report(t, page, dir, &err), ND_ERR_DATA);
+  page->parts = (nd_str){NULL, 0};
+  page->rejected = nd_str_of("no reason\n");
+  assert_int_equal(nd_settle_write_report(t, page, dir, &err), ND_ERR_DATA);
+  for (size_t i = 0; i < page->texts; i++) nd_buf_clear(&kept[i]);
+  free(kept);
+  free(texts);
+  nd_buf_clear(&parts);
+  nd_buf_clear(&rejected);
+}
+
+static void write_lists(nd_settle *t, nd_stage *s, const nd_intake *plan, uint32_t n,
+                        const nd_summary *summary) {
   const char *paths[4];
   for (size_t i = 0; i < nd_intake_file_count(plan); i++) paths[i] = nd_intake_file(plan, i).path;
   uint32_t *documents = calloc(n + 1, sizeof *documents);
@@ -197,6 +273,8 @@ static void write_lists(nd_settle *t, nd_stage *s, const nd_intake *plan, uint32
   ok(nd_settle_write_pairs(t, path, documents, ids, n, 1, &err));
   snprintf(path, sizeof path, "%s/clusters", dir);
   ok(nd_settle_write_clusters(t, path, documents, ids, n, &err));
+  write_report(t, s, plan,
+               &(nd_settle_page){.summary = summary, .document = documents, .id = ids, .n = n});
   for (uint32_t d = 0; d < n; d++) nd_buf_clear(&kept[d]);
   free(kept);
   free(ids);
@@ -213,6 +291,39 @@ static void same_file(const char *a, const char *b) {
   }
   fclose(x);
   fclose(y);
+}
+
+/* A report without its costs and the command line. */
+static nd_buf load_report(const char *path) {
+  nd_buf out = {0};
+  FILE *f = fopen(path, "rb");
+  assert_non_null(f);
+  for (size_t got = 1; got; out.n += got) {
+    ok(nd_buf_reserve(&out, 1 << 16, &err));
+    got = fread(out.p + out.n, 1, 1 << 16, f);
+  }
+  fclose(f);
+  ok(nd_buf_append(&out, "", 1, &err));
+  char *from = strstr(out.p, "<section id=\"cost\">"),
+       *to = strstr(out.p, "<section id=\"again\">");
+  assert_true(from && to && from < to);
+  to = strstr(to, "</section>");
+  assert_non_null(to);
+  memmove(from, to, (size_t)(out.p + out.n - to));
+  out.n -= (size_t)(to - from);
+  return out;
+}
+
+static void same_report(const char *a, const char *b) {
+  nd_buf x = load_report(a), y = load_report(b);
+  assert_true(x.n > 20000);
+  size_t at = 0;
+  while (at < x.n && at < y.n && x.p[at] == y.p[at]) at++;
+  size_t from = at < 80 ? 0 : at - 80;
+  if (at < x.n || at < y.n)
+    fail_msg("the reports differ at %zu: %.160s\nand: %.160s", at, x.p + from, y.p + from);
+  nd_buf_clear(&x);
+  nd_buf_clear(&y);
 }
 
 static void walk_and_compare(const nd_options *o) {
@@ -251,7 +362,7 @@ static void walk_and_compare(const nd_options *o) {
   uint64_t *filled = calloc(missing_n + 1, 8);
   verify(filled, s, plan, missing, missing_n, 1);
   ok(nd_settle_finish(t, filled, missing_n, &err));
-  write_lists(t, s, plan, n);
+  write_lists(t, s, plan, n, &summary);
   nd_summary counts = {0};
   nd_settle_counts(&counts, t);
   assert_int_equal(counts.candidates, summary.candidates);
@@ -263,6 +374,9 @@ static void walk_and_compare(const nd_options *o) {
   snprintf(path, sizeof path, "%s/out/clusters.tsv", dir);
   snprintf(lists, sizeof lists, "%s/clusters", dir);
   same_file(path, lists);
+  snprintf(path, sizeof path, "%s/out/report.html", dir);
+  snprintf(lists, sizeof lists, "%s/report.html", dir);
+  same_report(path, lists);
   nd_settle_free(t);
   nd_intake_free(plan);
   nd_stage_free(s);
