@@ -16,8 +16,6 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 VERDICT = re.compile(r"^(tests/spark/)?(\S+::.+?|\S+\.py) (PASSED|FAILED|ERROR|SKIPPED)(.*)$")
 
-FEW = 3  # failures that are run again
-
 
 def run_pytest(arguments):
     return subprocess.run(
@@ -46,28 +44,16 @@ def main():
     if subprocess.run([ROOT / "tools/python-env", "spark"], stdin=subprocess.DEVNULL).returncode:
         print("1..1\nnot ok 1 - tools/python-env spark")
         return 1
-    first = run_pytest(["tests/spark", *sys.argv[1:]])
-    verdicts = read(first.stdout)
-    failed = [name for name, (verdict, _) in verdicts.items() if verdict in ("FAILED", "ERROR")]
-    if first.returncode or not verdicts:
-        print("\n".join("# " + line for line in first.stdout.splitlines()))
-    status = first.returncode
-    if failed and len(failed) <= FEW:
-        # Java, Spark's metrics and killed workers have timings of their own: what fails is run once
-        # more, alone, and both outcomes are shown.
-        again = run_pytest([f"tests/spark/{name}" for name in failed])
-        verdicts.update(read(again.stdout))
-        status = again.returncode
-        if status:
-            print("\n".join("# " + line for line in again.stdout.splitlines()))
+    done = run_pytest(["tests/spark", *sys.argv[1:]])
+    verdicts = read(done.stdout)
+    if done.returncode or not verdicts:
+        print("\n".join("# " + line for line in done.stdout.splitlines()))
     for number, (name, (verdict, rest)) in enumerate(verdicts.items(), 1):
         mark = "ok" if verdict in ("PASSED", "SKIPPED") else "not ok"
         note = " # SKIP" + rest.split("[")[0].rstrip() if verdict == "SKIPPED" else ""
-        if name in failed and mark == "ok":
-            note = " (in the second run; the first failed, see above)"
         print(f"{mark} {number} - {name}{note}")
     print(f"1..{len(verdicts)}")
-    return status or not verdicts
+    return done.returncode or not verdicts
 
 
 if __name__ == "__main__":
