@@ -193,6 +193,17 @@ def test_a_document_that_kills_its_worker_is_left_out(spark):
     assert last_report()["quarantined"] == ["bad"]
 
 
+def test_a_row_of_parquet_that_kills_its_worker_is_left_out(spark, tmp_path):
+    rows = [(f"d{i}", t) for i, t in enumerate(texts(13, 40))]
+    rows[7] = ("bad", KILLER)
+    spark.createDataFrame(rows, "id string, text string").coalesce(1).write.parquet(
+        str(tmp_path / "in.parquet"))
+    assert run(tmp_path / "in.parquet", tmp_path / "out") == 0
+    assert json.loads((tmp_path / "out/spark.json").read_text())["quarantined"] == ["bad"]
+    kept = {r.id for r in spark.read.parquet(str(tmp_path / "out/kept")).collect()}
+    assert "bad" in kept and len(kept) == counts(tmp_path / "out")["counts"]["kept"] < 40
+
+
 def test_a_folder_for_work_is_needed_on_a_cluster(spark, monkeypatch):
     df = spark.createDataFrame([("a", "b")], "id string, text string")
     monkeypatch.setattr(spark.sparkContext, "master", "spark://somewhere:7077")
