@@ -58,3 +58,20 @@ neardup pairs - --tmp small <in.jsonl 2>&1 | hide
 TMPDIR=small neardup inspect - <in.jsonl 2>&1 | hide
 ls -A small
 umount small
+
+title "a file system of 64 MiB, and a result of 90"
+rm in.jsonl
+awk 'BEGIN { for (i = 0; i < 3000; i++) {
+  printf "{\"id\":\"%d\",\"text\":\"", i
+  for (j = 0; j < 3000; j++) printf "w%d-%d ", i, j
+  print "\"}" } }' >in.jsonl
+mount -t tmpfs -o size=64m none small
+neardup dedup in.jsonl -o small/out 2>&1 | hide
+echo "exit ${PIPESTATUS[0]}"
+[ -e small/out/summary.json ] && echo "it looks complete"
+mount -o remount,size=300m small
+neardup dedup in.jsonl -o small/out 2>&1 | said
+counts small/out
+cmp in.jsonl small/out/kept/in.jsonl && echo same
+ls -A small/out
+umount small
