@@ -1,6 +1,10 @@
 /* The long way of hashing bytes, and the masks of the short one. */
 #include "base/hash.h"
 
+#include <stdatomic.h>
+#include <sys/random.h>
+#include <time.h>
+
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -16,4 +20,18 @@ const uint64_t nd_hash_masks[17][2] = {
 
 uint64_t nd_hash_long(const char *p, size_t n, nd_hash_key key) {
   return XXH3_64bits_withSeed(p, n, key.low ^ key.high);
+}
+
+uint64_t nd_hash_secret(void) {
+  static _Atomic uint64_t cached; /* 0: not drawn yet */
+  uint64_t secret = atomic_load_explicit(&cached, memory_order_relaxed);
+  if (ND_LIKELY(secret != 0)) return secret;
+  uint64_t drawn, none = 0;
+  if (getrandom(&drawn, sizeof drawn, GRND_NONBLOCK) != sizeof drawn) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    drawn = nd_mix((uint64_t)t.tv_nsec ^ (uint64_t)(uintptr_t)&t);
+  }
+  /* The first thread's counts: a key must not move while a table lives. */
+  return atomic_compare_exchange_strong(&cached, &none, drawn | 1) ? drawn | 1 : none;
 }

@@ -3,6 +3,8 @@
 
 #include <xxhash.h>
 
+#include "base/hash.h"
+
 void nd_id_map_clear(nd_id_map *m) {
   nd_buf_clear(&m->text);
   nd_free(m->end);
@@ -11,7 +13,7 @@ void nd_id_map_clear(nd_id_map *m) {
 }
 
 static size_t place_of(const nd_id_map *m, nd_str id) {
-  size_t at = (size_t)XXH3_64bits(id.p, id.n) & (m->slots - 1);
+  size_t at = (size_t)XXH3_64bits_withSeed(id.p, id.n, nd_hash_secret()) & (m->slots - 1);
   while (m->slot[at] && !nd_str_eq(nd_id_map_id(m, m->slot[at] - 1), id))
     at = (at + 1) & (m->slots - 1);
   return at;

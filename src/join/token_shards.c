@@ -33,11 +33,12 @@ typedef struct numbering {
 
 static nd_status table_grow(table *t, nd_error *err) {
   const uint64_t slots = t->slot ? (t->mask + 1) * 2 : FIRST_SLOTS;
+  const uint64_t secret = nd_hash_secret();
   slot *grown = nd_calloc(slots, sizeof *grown);
   if (!grown) return nd_fail_memory(err, slots * sizeof *grown);
   for (uint64_t i = 0; t->slot && i <= t->mask; i++) {
     if (!t->slot[i].number) continue;
-    uint64_t at = t->slot[i].key & (slots - 1);
+    uint64_t at = nd_hash_slot(t->slot[i].key, secret, slots);
     while (grown[at].number) at = (at + 1) & (slots - 1);
     grown[at] = t->slot[i];
   }
@@ -50,12 +51,13 @@ static nd_status table_grow(table *t, nd_error *err) {
 /* First over the keys: numbers in order of appearance, frequencies, repetitions. */
 static nd_status number_keys(table *t, uint32_t *answer, const uint64_t *key, uint64_t n,
                              nd_error *err) {
+  const uint64_t secret = nd_hash_secret();
   uint32_t record = 0;
   for (uint64_t i = 0; i < n; i++) {
     if (ND_UNLIKELY(t->used * 2 >= t->mask)) ND_TRY(table_grow(t, err));
     const uint64_t k = key[i] & ~NEW_RECORD;
     record += key[i] >> 63;
-    uint64_t at = k & t->mask;
+    uint64_t at = nd_hash_slot(k, secret, t->mask + 1);
     while (t->slot[at].number && t->slot[at].key != k) at = (at + 1) & t->mask;
     slot *s = &t->slot[at];
     if (!s->number) {

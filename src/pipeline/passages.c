@@ -11,6 +11,8 @@
 #include <pthread.h>
 #include <xxhash.h>
 
+#include "base/hash.h"
+
 #include "feature/boilerplate.h"
 #include "pipeline/foreread.h"
 #include "text/site.h"
@@ -43,7 +45,7 @@ typedef struct counter {
 } counter;
 
 static site *place(site *table, size_t room, uint64_t key) {
-  size_t i = (size_t)nd_mix(key) & (room - 1);
+  size_t i = nd_hash_slot(key, nd_hash_secret(), room);
   while (table[i].key && table[i].key != key) i = (i + 1) & (room - 1);
   return &table[i];
 }

@@ -72,12 +72,12 @@ static nd_status distinct(nd_minhash *m, const uint64_t **fp, size_t *n, nd_erro
   size_t slots = 64;
   while (slots < 2 * *n) slots *= 2;
   ND_TRY(nd_array_grow(&m->set, &m->set_cap, slots + *n, sizeof *m->set, err));
-  uint64_t *table = m->set, *list = m->set + slots;
+  uint64_t *table = m->set, *list = m->set + slots, secret = nd_hash_secret();
   memset(table, 0, slots * sizeof *table);
   size_t found = 0;
   for (size_t i = 0; i < *n; i++) {
     uint64_t x = (*fp)[i] ? (*fp)[i] : 1;
-    size_t at = nd_mix(x ^ m->seed) & (slots - 1);
+    size_t at = nd_hash_slot(x, secret, slots);
     while (table[at] && table[at] != x) at = (at + 1) & (slots - 1);
     if (table[at]) continue;
     table[at] = x;

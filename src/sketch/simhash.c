@@ -89,13 +89,13 @@ ND_INLINE nd_status distinct(nd_simhash *s, const uint64_t *fp, size_t *n, bool 
   ND_TRY(nd_array_grow(&s->list, &s->list_cap, *n + 1, sizeof *s->list, err));
   if (times) ND_TRY(nd_array_grow(&s->times, &s->times_cap, *n + 1, sizeof *s->times, err));
   uint32_t *slot = s->slot;
-  uint64_t *list = s->list;
+  uint64_t *list = s->list, secret = nd_hash_secret();
   memset(slot, 0, slots * sizeof *slot);
   list[0] = 0;
   size_t found = 0;
   for (size_t i = 0; i < *n; i++) {
     uint64_t x = fp[i];
-    size_t at = (size_t)((x ^ s->key) * 0x9e3779b97f4a7c15u >> 32) & (slots - 1);
+    size_t at = nd_hash_slot(x, secret, slots);
     while (slot[at] && list[slot[at]] != x) at = (at + 1) & (slots - 1);
     /* New or not is a toss-up: no branch. */
     bool fresh = slot[at] == 0;

@@ -32,7 +32,7 @@ nd_status nd_plain_text(nd_str *out, nd_plain *p, const nd_plain_request *reques
 
 /* How often this number was seen before, in a table of `slots`. */
 static uint32_t count_seen(nd_plain *p, size_t slots, uint64_t number) {
-  size_t at = nd_mix(number ^ 0x5851f42d4c957f2du) & (slots - 1);
+  size_t at = nd_hash_slot(number, nd_hash_secret(), slots);
   while (p->times[at] && p->seen[at] != number) at = (at + 1) & (slots - 1);
   p->seen[at] = number;
   return p->times[at]++;
