@@ -49,6 +49,10 @@ void cli_args_clear(cli_args *args);
 void cli_help(FILE *to, const cli_command *command); /* NULL: the command as a whole */
 unsigned cli_width(FILE *of);
 
+/* A name for a line on stderr: without control characters when that is a terminal.  In one of a
+ * few static buffers. */
+const char *cli_shown(const char *text);
+
 /* "neardup: MESSAGE" on stderr. */
 void cli_complain(const char *format, ...) ND_PRINTF(1, 2);
 
@@ -61,8 +65,9 @@ typedef struct cli_progress {
 void cli_progress_start(cli_progress *p, const nd_options *options, nd_hooks *hooks);
 void cli_progress_end(cli_progress *p);
 
-/* Standard output as a sink; cli_stdout_end reports a failed write. */
+/* Standard output as a sink.  A terminal gets no control characters of the input's. */
 nd_sink cli_stdout(void);
+nd_sink cli_stdout_coloured(void); /* for output that holds escape sequences of ours only */
 
 /* The exit status for how a job ended; complains where it must. */
 int cli_exit(nd_status status, const nd_error *err, const nd_summary *summary);

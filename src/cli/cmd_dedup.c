@@ -14,10 +14,10 @@ static void report_input(const nd_summary *s, const char *dir) {
     fprintf(stderr, "; %s of them by an earlier run", cli_count(s->resumed_documents));
   fputc('\n', stderr);
   if (s->rejected)
-    fprintf(stderr, "rejected  %s: see %s/rejected.tsv\n", cli_count(s->rejected), dir);
+    fprintf(stderr, "rejected  %s: see %s/rejected.tsv\n", cli_count(s->rejected), cli_shown(dir));
   if (s->repeated_ids)
     fprintf(stderr, "warning   %s id%s came before, such as %s\n", cli_count(s->repeated_ids),
-            s->repeated_ids == 1 ? "" : "s", s->repeated_id);
+            s->repeated_ids == 1 ? "" : "s", cli_shown(s->repeated_id));
 }
 
 static void report_method(const nd_summary *s, const nd_options *o) {
@@ -34,7 +34,7 @@ static void report_method(const nd_summary *s, const nd_options *o) {
 static void report(const nd_summary *s, const cli_args *args, const cli_progress *p) {
   if (p->how == CLI_PROGRESS_JSON) return;
   if (s->already_complete) {
-    fprintf(stderr, "%s is complete already: nothing to do\n", args->extra[OUTPUT]);
+    fprintf(stderr, "%s is complete already: nothing to do\n", cli_shown(args->extra[OUTPUT]));
     return;
   }
   if (s->shard_only) {
@@ -50,7 +50,7 @@ static void report(const nd_summary *s, const cli_args *args, const cli_progress
   report_method(s, &args->options);
   cli_report_cost(s, p);
   fprintf(stderr, "result    %s/report.html, kept, clusters.tsv, pairs.tsv, summary.json\n",
-          args->extra[OUTPUT]);
+          cli_shown(args->extra[OUTPUT]));
 }
 
 static int run(const cli_command *self, int argc, char **argv) {

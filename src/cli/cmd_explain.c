@@ -24,7 +24,7 @@ static nd_status to_file(void *context, const char *bytes, size_t n, nd_error *e
 
 static nd_status explain(nd_summary *s, nd_explain_request *request, const char *path,
                          const nd_options *options, const nd_hooks *hooks, nd_error *err) {
-  nd_sink out = cli_stdout();
+  nd_sink out = cli_stdout_coloured();
   if (!path) return nd_explain(s, request, &out, options, hooks, err);
   FILE *f = strcmp(path, "-") == 0 ? NULL : fopen(path, "wb");
   request->form = ND_EXPLAIN_HTML;

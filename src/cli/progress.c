@@ -4,6 +4,7 @@
 #include <math.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -14,13 +15,36 @@
 static volatile sig_atomic_t interrupted;
 static int stdout_gone;
 
+/* What a terminal would take for an order: control characters but tab and line end, also those
+ * that UTF-8 writes as two bytes (C2 80 to C2 9F). */
+static void make_harmless(char *p, size_t n) {
+  unsigned char before = 0;
+  for (size_t i = 0; i < n; i++) {
+    unsigned char c = (unsigned char)p[i];
+    if ((c < 0x20 && c != '\t' && c != '\n') || c == 0x7f) p[i] = '?';
+    if (before == 0xc2 && c >= 0x80 && c < 0xa0) p[i - 1] = p[i] = '?';
+    before = c;
+  }
+}
+
+const char *cli_shown(const char *text) {
+  static char buffers[4][2048];
+  static int next;
+  if (!isatty(STDERR_FILENO)) return text;
+  char *out = buffers[next++ & 3];
+  snprintf(out, sizeof *buffers, "%s", text);
+  make_harmless(out, strlen(out));
+  return out;
+}
+
 void cli_complain(const char *format, ...) {
+  char message[8192];
   va_list args;
   va_start(args, format);
-  fputs("neardup: ", stderr);
-  vfprintf(stderr, format, args);
-  fputc('\n', stderr);
+  vsnprintf(message, sizeof message, format, args);
   va_end(args);
+  if (isatty(STDERR_FILENO)) make_harmless(message, strlen(message));
+  fprintf(stderr, "neardup: %s\n", message);
 }
 
 static void on_signal(int number) {
@@ -123,8 +147,7 @@ void cli_progress_end(cli_progress *p) {
   p->drawn = 0;
 }
 
-static nd_status write_stdout(void *context, const char *bytes, size_t n, nd_error *err) {
-  (void)context;
+static nd_status write_all(const char *bytes, size_t n, nd_error *err) {
   while (n) {
     ssize_t put = write(STDOUT_FILENO, bytes, n);
     if (put < 0 && errno == EINTR && !interrupted) continue;
@@ -139,8 +162,33 @@ static nd_status write_stdout(void *context, const char *bytes, size_t n, nd_err
   return ND_OK;
 }
 
+static nd_status write_as_it_is(void *context, const char *bytes, size_t n, nd_error *err) {
+  (void)context;
+  return write_all(bytes, n, err);
+}
+
+static nd_status write_harmless(void *context, const char *bytes, size_t n, nd_error *err) {
+  (void)context;
+  char part[4096];
+  while (n) {
+    size_t m = n < sizeof part ? n : sizeof part;
+    if (m < n && (unsigned char)bytes[m - 1] == 0xc2) m--; /* its other half must be seen, too */
+    memcpy(part, bytes, m);
+    make_harmless(part, m);
+    nd_status status = write_all(part, m, err);
+    if (status != ND_OK) return status;
+    bytes += m;
+    n -= m;
+  }
+  return ND_OK;
+}
+
 nd_sink cli_stdout(void) {
-  return (nd_sink){NULL, write_stdout};
+  return (nd_sink){NULL, isatty(STDOUT_FILENO) ? write_harmless : write_as_it_is};
+}
+
+nd_sink cli_stdout_coloured(void) {
+  return (nd_sink){NULL, write_as_it_is};
 }
 
 int cli_exit(nd_status status, const nd_error *err, const nd_summary *summary) {

@@ -156,6 +156,29 @@ static void generator_is_uniform(void **state) {
   assert_int_equal(nd_rng_below(&rng, 1), 0);
 }
 
+/* Whatever pattern the keys have, runs of taken slots stay short. */
+static void slots_are_spread(void **state) {
+  (void)state;
+  enum { KEYS = 4096, SLOTS = 8192 };
+  static uint8_t taken[SLOTS];
+  uint64_t secret = nd_hash_secret();
+  assert_int_equal(secret, nd_hash_secret());
+  for (int pattern = 0; pattern < 6; pattern++) {
+    uint64_t steps = 0;
+    memset(taken, 0, sizeof taken);
+    for (uint64_t i = 1; i <= KEYS; i++) {
+      const uint64_t keys[] = {
+          i, i << 32, i << 50, i * 0x9e3779b97f4a7c15u, unmix(i << 28), i << 13 | i};
+      size_t at = nd_hash_slot(keys[pattern], secret, SLOTS);
+      for (; taken[at]; at = (at + 1) & (SLOTS - 1)) steps++;
+      taken[at] = 1;
+    }
+    if (steps > 40 * KEYS)
+      fail_msg("pattern %d: %lu steps for %d keys", pattern, (unsigned long)steps, KEYS);
+  }
+  for (uint64_t i = 1; i < 1000; i++) assert_int_equal(nd_mix(unmix(i << 28)), i << 28);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(fold_is_the_folded_product),
                                      cmocka_unit_test(mix_is_a_bijection),
@@ -163,6 +186,7 @@ int main(void) {
                                      cmocka_unit_test(masks_keep_n_bytes),
                                      cmocka_unit_test(bytes_after_the_end_do_not_count),
                                      cmocka_unit_test(short_words_do_not_collide),
+                                     cmocka_unit_test(slots_are_spread),
                                      cmocka_unit_test(bits_are_spread),
                                      cmocka_unit_test(generator_is_uniform)};
   return cmocka_run_group_tests(tests, NULL, NULL);
