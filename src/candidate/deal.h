@@ -19,14 +19,14 @@ nd_status nd_deal_new(nd_deal **out, uint32_t parts, uint32_t words, uint64_t me
                       const char *dir, nd_error *err) ND_MUST_CHECK;
 void nd_deal_free(nd_deal *d);
 
-nd_status nd_deal_add(nd_deal *d, uint32_t part, const uint64_t *record,
+nd_status nd_deal_add(nd_deal *d, uint32_t number, const uint64_t *record,
                       nd_error *err) ND_MUST_CHECK;
 nd_status nd_deal_finish(nd_deal *d, nd_error *err) ND_MUST_CHECK;
 
-uint64_t nd_deal_count(const nd_deal *d, uint32_t part);
+uint64_t nd_deal_count(const nd_deal *d, uint32_t number);
 
 /* The records first … first + n - 1 of a part. */
-nd_status nd_deal_read(uint64_t *out, const nd_deal *d, uint32_t part, uint64_t first, size_t n,
+nd_status nd_deal_read(uint64_t *out, const nd_deal *d, uint32_t number, uint64_t first, size_t n,
                        nd_error *err) ND_MUST_CHECK;
 
 /* So many bits of parts that `bytes` of records come in parts of at most half of

@@ -274,12 +274,12 @@ static bool choose(const nd_solver *s, nd_solve_level *l, uint64_t *key, const u
 /* --- comparing -------------------------------------------------------------------- */
 
 /* Two runs of rows: each of the first with all of the second, or (one run, two names)
- * with all after it.  key_b may be NULL for wide vectors. */
+ * with all after it.  keyed: equal keys are needed (wide vectors). */
 typedef struct runs {
   const uint64_t *key_a, *key_b;
   const uint32_t *row_a, *row_b;
   size_t a, b;
-  bool one;
+  bool one, keyed;
 } runs;
 
 /* Wide vectors lie where they lie: those whose keys say that they share no piece
@@ -290,7 +290,7 @@ static nd_status compare_wide(nd_solver *s, const runs *q, nd_error *err) {
   for (size_t j = q->one; j < q->b; j++) { /* few of a, which stay in the cache */
     const uint64_t *b = vector_of(s, q->row_b[j]);
     for (size_t i = 0; i < (q->one ? j : q->a); i++) {
-      if (q->key_b && q->key_a[i] != q->key_b[j]) continue;
+      if (q->keyed && q->key_a[i] != q->key_b[j]) continue;
       const uint64_t *a = vector_of(s, q->row_a[i]);
       uint32_t d = 0;
       for (uint32_t w = 0; w < words && d <= r->distance; w += step)
@@ -330,14 +330,14 @@ nd_status nd_solve_range(nd_solver *s, const uint32_t *row, size_t begin, size_t
   uint64_t *mine = s->key, *theirs = s->key + n;
   if (!wide) nd_solve_load(mine, s, row + begin, n, 0, 0);
   if (from == begin) {
-    runs q = {mine, wide ? NULL : mine, row + begin, row + begin, n, n, true};
+    runs q = {mine, mine, row + begin, row + begin, n, n, true, false};
     ND_TRY(compare(s, &q, err));
     from = end;
   }
   for (size_t m; from < last; from += m) {
     m = last - from < ND_SOLVE_KEYS - n ? last - from : ND_SOLVE_KEYS - n;
     if (!wide) nd_solve_load(theirs, s, row + from, m, 0, 0);
-    runs q = {mine, wide ? NULL : theirs, row + begin, row + from, n, m, false};
+    runs q = {mine, theirs, row + begin, row + from, n, m, false, false};
     ND_TRY(compare(s, &q, err));
   }
   return ND_OK;
@@ -358,8 +358,7 @@ static nd_status solve_keyed(nd_solver *s, uint64_t *key, uint32_t *row, size_t 
   bool small = n <= nd_solve_small(s->request->distance) || s->depth == ND_SOLVE_DEPTH;
   if (small || !choose(s, l, key, row, n, region)) {
     /* Choosing leaves other keys behind. */
-    bool keyed = s->request->words == 1 || (small && s->depth > 0);
-    runs q = {key, keyed ? key : NULL, row, row, n, n, true};
+    runs q = {key, key, row, row, n, n, true, small && s->depth > 0};
     return compare(s, &q, err);
   }
   s->depth++;

@@ -12,9 +12,9 @@ typedef struct nd_sketch_scan {
   nd_part part;
 } nd_sketch_scan;
 
-/* An nd_vector_scan: the part's words of every document that is its own first, and its
- * position. */
-nd_status nd_sketch_scan_rows(void *scan, nd_vector_take take, void *to,
+/* An nd_vector_scan of an nd_sketch_scan: the part's words of every document that is its own first,
+ * and its position. */
+nd_status nd_sketch_scan_rows(void *context, nd_vector_take take, void *to,
                               nd_error *err) ND_MUST_CHECK;
 
 /* The same in memory. */

@@ -105,7 +105,7 @@ static nd_status row_of(const uint64_t **out, const values *v, uint32_t position
 static nd_status keep_agreeing(const values *v, nd_item *items, uint64_t *room, nd_error *err) {
   nd_finder *f = v->finder;
   const uint32_t each = f->settings->permutations;
-  const uint64_t *left = NULL, *right;
+  const uint64_t *left = room, *right = room;
   uint32_t have = ND_NO_DOCUMENT;
   for (size_t n = 1; n;) {
     size_t kept = 0;

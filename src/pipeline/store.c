@@ -273,7 +273,7 @@ nd_status nd_store_spans(nd_span *out, size_t *n, const nd_store *s, size_t bloc
   const uint32_t i = document - b->first;
   *n = b->head.docs - i < ND_SPANS ? b->head.docs - i : ND_SPANS;
   if (b->head.raw) {
-    uint64_t offset[ND_SPANS], length[ND_SPANS];
+    uint64_t offset[ND_SPANS] = {0}, length[ND_SPANS] = {0};
     ND_TRY(nd_store_read(s, block, nd_block_column(&b->head, ND_COL_OFFSET) + i * UINT64_C(8),
                          offset, *n * sizeof *offset, err));
     ND_TRY(nd_store_read(s, block, nd_block_column(&b->head, ND_COL_LENGTH) + i * UINT64_C(8),

@@ -84,7 +84,7 @@ uint32_t nd_idf(uint64_t documents, uint32_t df) {
 ND_INLINE nd_status distinct(nd_simhash *s, const uint64_t *fp, size_t *n, bool times,
                              nd_error *err) {
   size_t slots = 64;
-  while (slots < 2 * *n) slots *= 2;
+  while (slots < 4 * *n) slots *= 2;
   ND_TRY(nd_array_grow(&s->slot, &s->slot_cap, slots, sizeof *s->slot, err));
   ND_TRY(nd_array_grow(&s->list, &s->list_cap, *n + 1, sizeof *s->list, err));
   if (times) ND_TRY(nd_array_grow(&s->times, &s->times_cap, *n + 1, sizeof *s->times, err));
