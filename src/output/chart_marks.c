@@ -32,15 +32,15 @@ size_t nd_draw_look(const nd_chart *c, size_t series) {
 }
 
 /* Series differ in form as well as in colour. */
-void nd_draw_mark(nd_pen *p, size_t series, bool open, double x, double y) {
+void nd_draw_mark(nd_pen *p, size_t look, bool open, double x, double y) {
   static const char *const forms[] = {"m-3.5,0a3.5,3.5 0 1,0 7,0a3.5,3.5 0 1,0 -7,0z",
                                       "m-3.2,-3.2h6.4v6.4h-6.4z",
                                       "m0,-4.2l4,7h-8z",
                                       "m0,-4.4l4.4,4.4l-4.4,4.4l-4.4,-4.4z",
                                       "m0,4.2l4,-7h-8z",
                                       "m-4,-1.2h2.8v-2.8h2.4v2.8h2.8v2.4h-2.8v2.8h-2.4v-2.8h-2.8z"};
-  nd_pen_put(p, "<path class=\"nd-mark nd-c%u%s\" d=\"M%.2f,%.2f%s\"", nd_draw_colour(series),
-             open ? " nd-open" : "", x, y, forms[series % ND_CHART_COLOURS]);
+  nd_pen_put(p, "<path class=\"nd-mark nd-c%u%s\" d=\"M%.2f,%.2f%s\"", nd_draw_colour(look),
+             open ? " nd-open" : "", x, y, forms[look % ND_CHART_COLOURS]);
 }
 
 static void put_quantity(nd_pen *p, const char *label, const char *unit, double v) {
