@@ -35,7 +35,7 @@ neardup study sampling --format lines twelve.lines -o twelve >/dev/null && cut -
 echo "== the same for any number of threads, CPU level and memory, though 16 MB do not hold all lists"
 awk 'BEGIN {
   srand(11)
-  for (d = 0; d < 400; d++) {
+  for (d = 0; d < 150; d++) {
     line = ""
     for (i = 0; i < 1500; i++) line = line " w" int(rand() * 3000)
     print line
