@@ -26,6 +26,7 @@ DOCUMENT = ROOT / "docs/testing.md"
 BEGIN, END = "<!-- bench/hostile.py --write -->", "<!-- end -->"
 BUDGET, SLACK, MOST_RATIO = 128, 64, 2.2
 CASES = []  # (title, n, make, arguments)
+REJECTED = set()  # the makers of what is longer than --max-document
 
 # A process inherits its parent's peak until it has its own, so a small one in
 # between measures.
@@ -46,6 +47,11 @@ def case(title, n, *arguments, job="dedup"):
         CASES.append((title, n, make, (job, *arguments)))
         return make
     return mark
+
+
+def rejected(make):
+    REJECTED.add(make)
+    return make
 
 
 def build(name, *libraries):
@@ -80,18 +86,21 @@ def response(out, body, fields=b""):
               b"Content-Type: application/http\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n" % (len(http), http))
 
 
+@rejected
 @case("gzip bomb, GB unpacked", 1)
 def gzip_bomb(out, n):
     out.write(gzip_of_zeros(n << 10))
 
 
-@case("zstd bomb, GB unpacked", 4)
+@rejected
+@case("zstd bomb, GB unpacked", 2)
 def zstd_bomb(out, n):
     zeros = subprocess.Popen(["head", "-c", f"{n}G", "/dev/zero"], stdout=subprocess.PIPE)
     subprocess.run(["zstd", "-qc", "-1"], stdin=zeros.stdout, stdout=out, check=True)
     zeros.wait()
 
 
+@rejected
 @case("gzip in gzip in a WARC record, GB unpacked", 8)
 def nested_bomb(out, n):
     packed = gzip_of_zeros(1 << 10)
@@ -103,27 +112,28 @@ def nested_bomb(out, n):
 
 # --- records ------------------------------------------------------------------------
 
-@case("nested tags in each of 10 pages, 10^6", 5)
+@case("nested tags in each of 40 pages, 10^6", 1)
 def nested_tags(out, n):
-    for _ in range(10):
+    for _ in range(40):
         response(out, b"<div>" * (n * 10**6) + b"some words of text")
 
 
-@case("attributes in one tag, in each of 10 pages, 10^6", 2)
+@case("attributes in one tag, in each of 40 pages, 10^5", 5)
 def attributes(out, n):
-    tag = b"<p " + b" ".join(b"a%d=%d" % (i, i % 9) for i in range(n * 10**6)) + b">words of text"
-    for _ in range(10):
+    tag = b"<p " + b" ".join(b"a%d=%d" % (i, i % 9) for i in range(n * 10**5)) + b">words of text"
+    for _ in range(40):
         response(out, tag)
 
 
-@case("JSON keys in each of 10 records, 10^6", 2)
+@case("JSON keys in each of 20 records, 10^5", 5)
 def json_keys(out, n):
-    keys = b",".join(b'"k%d":0' % i for i in range(n * 10**6))
-    for _ in range(10):
+    keys = b",".join(b'"k%d":0' % i for i in range(n * 10**5))
+    for _ in range(20):
         out.write(b'{"id":"a",%s,"text":"some words of text"}\n' % keys)
 
 
-@case("JSON keys in a record above --max-document, 10^6", 10)
+@rejected
+@case("JSON keys in one record that is too long, 10^6", 10)
 def many_json_keys(out, n):
     out.write(b'{"id":"a"')
     for i in range(n):
@@ -131,12 +141,14 @@ def many_json_keys(out, n):
     out.write(b',"text":"some words of text"}\n')
 
 
-@case("nested JSON arrays in each of 10 records, 10^6", 5)
+@rejected
+@case("nested JSON arrays in each of 20 records, 10^6", 3, "--format", "jsonl")
 def nested_json(out, n):
-    for _ in range(10):
+    for _ in range(20):
         out.write(b'{"id":"a","text":"some words","x":' + b"[" * (n * 10**6) + b"]" * (n * 10**6) + b"}\n")
 
 
+@rejected
 @case("one line, GB", 5)
 def long_line(out, n):
     out.truncate(n << 30)
@@ -144,7 +156,7 @@ def long_line(out, n):
     out.write(b"\n")
 
 
-@case("ids of 1 MB, documents", 150)
+@case("ids of 1 MB, documents", 100)
 def long_ids(out, n):
     for i in range(n):
         json_line(out, b"%08d" % i + b"x" * 10**6, b"words of the text number %d and no other one" % i)
@@ -192,10 +204,10 @@ def stop_words(out, n):
         json_line(out, b"%d" % i, b" ".join(pick(STOP_WORDS, k=40)))
 
 
-@case("documents of one word many times, 10^3", 10)
+@case("documents of one word, up to 2000 times, 10^3", 10)
 def one_word(out, n):
     for i in range(n * 1000):
-        json_line(out, b"%d" % i, b"the " * (5 + i))
+        json_line(out, b"%d" % i, b"the " * (5 + i % 2000))
 
 
 # --- tables -----------------------------------------------------------------------------
@@ -231,7 +243,7 @@ def flood_ids(out, n):
 
 # --- measuring ----------------------------------------------------------------------------
 
-def measure(folder, source, arguments, rounds):
+def measure(folder, source, arguments, wanted, rounds):
     """The best time, the highest peak in MiB."""
     best, peak = None, 0
     for _ in range(rounds):
@@ -245,7 +257,7 @@ def measure(folder, source, arguments, rounds):
         done = subprocess.run([sys.executable, "-I", "-S", "-c", MEASURE, *map(str, command)],
                               capture_output=True, check=True, timeout=600)
         status, seconds, kilobytes = done.stdout.split()
-        if status not in (b"0", b"3"):
+        if status != wanted:
             sys.exit(f"exit status {status.decode()}: {done.stderr.decode()}")
         best = float(seconds) if best is None else min(best, float(seconds))
         peak = max(peak, int(kilobytes) >> 10)
@@ -258,7 +270,7 @@ def run_case(folder, title, n, make, arguments, rounds):
         source = folder / ("input.pairs" if arguments[0] == "cluster" else "input")
         with open(source, "wb") as out:
             make(out, size)
-        results.append(measure(folder, source, arguments, rounds))
+        results.append(measure(folder, source, arguments, b"3" if make in REJECTED else b"0", rounds))
         source.unlink()
     (t1, m1), (t2, m2) = results
     ratio = t2 / t1
