@@ -34,6 +34,7 @@ def spark():
                .config("spark.driver.host", "127.0.0.1")
                .config("spark.driver.bindAddress", "127.0.0.1")
                .config("spark.sql.shuffle.partitions", "3")
+               .config("spark.python.authenticate.socketTimeout", "300s")  # a crowded machine
                .getOrCreate())
     session.sparkContext.setLogLevel("OFF")
     yield session

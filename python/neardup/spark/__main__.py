@@ -53,6 +53,8 @@ def session(given):
     if given.master:
         builder = builder.master(given.master)
     settings = {name: value for name, _, value in (s.partition("=") for s in given.conf)}
+    # A crowded machine may need longer than 15 s to fetch a result from the JVM.
+    settings.setdefault("spark.python.authenticate.socketTimeout", "300s")
     if (given.master or "local").startswith("local"):
         # The JVM only moves bytes here: its second compiler costs more than it gains.
         settings.setdefault("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1")
