@@ -6,7 +6,7 @@ BUILD := build
 MAKEFLAGS += --no-print-directory
 export V PREFIX DESTDIR
 
-.PHONY: all help demo test test-core test-faults test-kills hostile install bench bench-spark quality fuzz man format lint clean wheel bench-peers
+.PHONY: all help demo test test-core test-faults test-kills hostile install bench soak bench-spark quality fuzz man format lint clean wheel bench-peers
 .DEFAULT_GOAL := all
 
 all: ## build the command and the library (build/neardup, build/libneardup.so)
@@ -47,6 +47,9 @@ install: all ## install below PREFIX (/usr/local); DESTDIR stages a package
 
 bench: all ## measure speed and memory (bench/run)
 	@bench/run
+
+soak: all ## the largest jobs of one machine, written to docs/scale.md (45 GB of disk)
+	@bench/soak.py --write
 
 bench-spark: all ## the Spark job beside the one-machine command (bench/spark.py)
 	@tools/install-deps java
