@@ -28,7 +28,12 @@ const char *nd_cpu_name(nd_cpu_level level);
 #else
 #define ND_NO_THREAD_SANITIZER
 #endif
+/* Coverage counts the branches of a body once, not once in every function it is part of. */
+#if defined(ND_COVERAGE)
+#define ND_INLINE static inline
+#else
 #define ND_INLINE static inline __attribute__((always_inline))
+#endif
 #define ND_LIKELY(x) __builtin_expect(!!(x), 1)
 #define ND_UNLIKELY(x) __builtin_expect(!!(x), 0)
 

@@ -22,6 +22,7 @@ enum { COPY_BLOCK = 1 << 18 };
 
 static _Atomic uint64_t fail_at;
 static _Atomic uint64_t calls;
+static _Atomic(nd_watch) watch;
 static _Atomic int fail_errno;
 static _Atomic size_t short_max;
 
@@ -35,6 +36,10 @@ uint64_t nd_io_count(void) {
   return atomic_load(&calls);
 }
 
+void nd_io_watch(nd_watch watching) {
+  atomic_store(&watch, watching);
+}
+
 void nd_io_short(size_t max) {
   atomic_store(&short_max, max);
 }
@@ -42,7 +47,10 @@ void nd_io_short(size_t max) {
 static bool refused(void) {
   uint64_t nth = atomic_load_explicit(&fail_at, memory_order_relaxed);
   if (nth == 0) return false;
-  if (atomic_fetch_add(&calls, 1) + 1 != nth) return false;
+  uint64_t call = atomic_fetch_add(&calls, 1) + 1;
+  nd_watch watching = atomic_load(&watch);
+  if (watching) watching(call);
+  if (call != nth) return false;
   if (atomic_load(&fail_errno) == ND_IO_KILL) (void)raise(SIGKILL);
   errno = atomic_load(&fail_errno);
   return true;

@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/mem.h"
 #include "neardup/status.h"
 
 /* Opens with O_CLOEXEC.  `mode` counts only with O_CREAT. */
@@ -92,7 +93,8 @@ static inline nd_status nd_io_fail(nd_error *err, const char *verb, const char *
  * path are not counted.  With ND_IO_KILL the process is killed before that call. */
 enum { ND_IO_KILL = -1 };
 void nd_io_fail_at(uint64_t nth, int error_number);
-uint64_t nd_io_count(void); /* calls since then; only counted while nth != 0 */
+uint64_t nd_io_count(void);          /* calls since then; only counted while nth != 0 */
+void nd_io_watch(nd_watch watching); /* as nd_mem_watch */
 /* Tests: a single read, write or copy moves at most `max` bytes; 0 = no limit. */
 void nd_io_short(size_t max);
 

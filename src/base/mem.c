@@ -11,11 +11,19 @@
 
 static _Atomic uint64_t fail_at;
 static _Atomic uint64_t allocations;
+static _Atomic(nd_watch) watch;
 
 static bool refused(void) {
   uint64_t nth = atomic_load_explicit(&fail_at, memory_order_relaxed);
   if (nth == 0) return false;
-  return atomic_fetch_add(&allocations, 1) + 1 == nth;
+  uint64_t call = atomic_fetch_add(&allocations, 1) + 1;
+  nd_watch watching = atomic_load(&watch);
+  if (watching) watching(call);
+  return call == nth;
+}
+
+void nd_mem_watch(nd_watch watching) {
+  atomic_store(&watch, watching);
 }
 
 void nd_mem_fail_at(uint64_t nth) {

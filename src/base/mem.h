@@ -28,6 +28,9 @@ void *nd_malloc_large(size_t bytes);
 /* Tests: the allocation number `nth` from now (1 = the next) fails; 0 = never. */
 void nd_mem_fail_at(uint64_t nth);
 uint64_t nd_mem_count(void);
+/* Tests: is called with the number of each allocation, where it is made; NULL: nothing is. */
+typedef void (*nd_watch)(uint64_t nth);
+void nd_mem_watch(nd_watch watching);
 
 /* A growable byte buffer.  {0} is an empty one. */
 typedef struct nd_buf {

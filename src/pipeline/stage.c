@@ -22,6 +22,8 @@ static nd_status check_apart(const nd_settings *s, nd_error *err) {
                    "--sample sct works on one machine only, but for --method exact");
   if (s->sample.plan.n || s->sample.goal.num)
     return nd_fail(err, ND_ERR_USAGE, "--sample adaptive works on one machine only");
+  if (o->ignore_boilerplate)
+    return nd_fail(err, ND_ERR_USAGE, "--ignore-boilerplate works on one machine only");
   if (o->top) return nd_fail(err, ND_ERR_USAGE, "--top works on one machine only");
   if (o->shard[0]) return nd_fail(err, ND_ERR_USAGE, "--shard works on one machine only");
   return ND_OK;

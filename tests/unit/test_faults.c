@@ -7,11 +7,13 @@
  * rerun without faults that gives the right bytes.  (Leaks are the address
  * sanitizer's to find.)
  *
- * NEARDUP_FAULTS=all tries every call, any other word every call of the operations
- * that it occurs in; otherwise as many as a few seconds allow,
- * chosen at random. */
+ * NEARDUP_FAULTS=all tries every call, =places one call of every place in the code
+ * (told by who called whom), any other word every call of the operations that it
+ * occurs in; otherwise as many calls as a few seconds allow, chosen at random. */
 #include <dirent.h>
 #include <errno.h>
+#include <execinfo.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -26,12 +28,14 @@
 #include "base/threads.h"
 #include "fault_tools.h"
 #include "pipeline/workdir.h"
+#include "stage_walk.h"
 
 enum { DOCUMENTS = 40 };
 static const double SECONDS = 4; /* of all operations together */
 
 static char dir[200];
 static char out_path[240], truth_path[240];
+static char run_path[2][240], qrels_path[240]; /* of a search system */
 static const char *inputs[2] = {corpus_path, second_path};
 static nd_summary summary, right; /* of this run; of one without failures */
 
@@ -44,9 +48,26 @@ typedef struct operation {
   bool resumed;           /* an interrupted run comes first */
 } operation;
 
+/* What calls of ours fail: those of the sink, and the question whether to go on. */
+static _Atomic uint64_t sink_calls, sink_fails, asked, asked_fails;
+
 static nd_status collect(void *context, const char *bytes, size_t n, nd_error *e) {
+  if (atomic_fetch_add(&sink_calls, 1) + 1 == sink_fails)
+    return nd_fail(e, ND_ERR_IO, "the reader is gone");
   return nd_buf_append(context, bytes, n, e);
 }
+
+static int ask(void *context) {
+  (void)context;
+  return asked_fails && atomic_fetch_add(&asked, 1) + 1 == asked_fails;
+}
+
+static void note_progress(void *context, const nd_progress *progress) {
+  (void)context;
+  assert_true(progress->stage[0]);
+}
+
+static const nd_hooks going_on = {NULL, note_progress, ask};
 
 static nd_options options_of(const operation *op) {
   nd_options o;
@@ -61,7 +82,7 @@ static nd_options options_of(const operation *op) {
 static nd_status run_dedup(nd_buf *out, const operation *self) {
   (void)out; /* gathered afterwards, when nothing fails any more */
   nd_options o = options_of(self);
-  return nd_dedup(&summary, inputs, 2, out_path, &o, NULL, &err);
+  return nd_dedup(&summary, inputs, 2, out_path, &o, &going_on, &err);
 }
 
 /* Two shards, then the run that puts them together. */
@@ -72,7 +93,7 @@ static nd_status run_shards(nd_buf *out, const operation *self) {
   const char *const shards[] = {"1/2", "2/2", ""};
   for (int i = 0; i < 3 && status == ND_OK; i++) {
     snprintf(o.shard, sizeof o.shard, "%s", shards[i]);
-    status = nd_dedup(&summary, inputs, 2, out_path, &o, NULL, &err);
+    status = nd_dedup(&summary, inputs, 2, out_path, &o, &going_on, &err);
   }
   return status;
 }
@@ -82,7 +103,7 @@ static nd_status run_against(nd_buf *out, const operation *self) {
   nd_options o = options_of(self);
   nd_sink sink = {out, collect};
   snprintf(o.against, sizeof o.against, "%s", second_path);
-  return nd_pairs(&summary, inputs, 1, &sink, &o, NULL, &err);
+  return nd_pairs(&summary, inputs, 1, &sink, &o, &going_on, &err);
 }
 
 /* Lists, which are read whole or not at all. */
@@ -91,8 +112,8 @@ static nd_status run_lists(nd_buf *out, const operation *self) {
   nd_sink sink = {out, collect};
   static nd_eval_result result; /* large */
   nd_eval_request request = {.truth = truth_path, .result = truth_path};
-  nd_status status = nd_cluster(&summary, truth_path, &sink, &o, NULL, &err);
-  if (status == ND_OK) status = nd_eval(&result, &request, &o, NULL, &err);
+  nd_status status = nd_cluster(&summary, truth_path, &sink, &o, &going_on, &err);
+  if (status == ND_OK) status = nd_eval(&result, &request, &o, &going_on, &err);
   return status == ND_OK ? nd_eval_write(&result, 1, &sink, &err) : status;
 }
 
@@ -102,7 +123,7 @@ static nd_status run_explain(nd_buf *out, const operation *self) {
   nd_sink sink = {out, collect};
   nd_explain_request request = {
       .a = "d0", .b = "d0", .inputs = inputs, .input_n = 2, .form = ND_EXPLAIN_HTML};
-  return nd_explain(&summary, &request, &sink, &o, NULL, &err);
+  return nd_explain(&summary, &request, &sink, &o, &going_on, &err);
 }
 
 /* "study NAME", against a truth list. */
@@ -110,19 +131,19 @@ static nd_status run_study(nd_buf *out, const operation *self) {
   nd_options o = options_of(self);
   nd_sink sink = {out, collect};
   nd_study_request request = {self->name + strlen("study "), inputs, 2, NULL, truth_path};
-  return nd_study(&summary, &request, &sink, &o, NULL, &err);
+  return nd_study(&summary, &request, &sink, &o, &going_on, &err);
 }
 
 static nd_status run_pairs(nd_buf *out, const operation *self) {
   nd_options o = options_of(self);
   nd_sink sink = {out, collect};
-  return nd_pairs(&summary, inputs, 2, &sink, &o, NULL, &err);
+  return nd_pairs(&summary, inputs, 2, &sink, &o, &going_on, &err);
 }
 
 static nd_status run_inspect(nd_buf *out, const operation *self) {
   nd_options o = options_of(self);
   nd_sink sink = {out, collect};
-  return nd_inspect(&summary, inputs, 2, 1, &sink, &o, NULL, &err);
+  return nd_inspect(&summary, inputs, 2, 1, &sink, &o, &going_on, &err);
 }
 
 static nd_status run_plan(nd_buf *out, const operation *self) {
@@ -130,14 +151,138 @@ static nd_status run_plan(nd_buf *out, const operation *self) {
   nd_sink sink = {out, collect};
   nd_plan_result result;
   nd_plan_request request = {inputs, 2, {9, 10}, 0};
-  return nd_plan(&result, &summary, &request, &sink, &o, NULL, &err);
+  return nd_plan(&result, &summary, &request, &sink, &o, &going_on, &err);
 }
 
 static nd_status run_sampling(nd_buf *out, const operation *self) {
   nd_options o = options_of(self);
   nd_sink sink = {out, collect};
   nd_study_request request = {"sampling", inputs, 2, NULL, NULL};
-  return nd_study(&summary, &request, &sink, &o, NULL, &err);
+  return nd_study(&summary, &request, &sink, &o, &going_on, &err);
+}
+
+/* "study NAME …" with a folder of tables, charts and a page. */
+static nd_status run_study_pages(nd_buf *out, const operation *self) {
+  nd_options o = options_of(self);
+  nd_sink sink = {out, collect};
+  char name[20];
+  sscanf(self->name, "study %19[a-z]", name);
+  const char *truth = strstr(self->name, "truth") ? truth_path : NULL;
+  nd_study_request request = {name, inputs, 2, out_path, truth};
+  return nd_study(&summary, &request, &sink, &o, &going_on, &err);
+}
+
+static nd_status run_prevalence(nd_buf *out, const operation *self) {
+  (void)self;
+  nd_sink sink = {out, collect};
+  char filtered[300];
+  snprintf(filtered, sizeof filtered, "%s/filtered", out_path);
+  const char *runs[] = {run_path[0], run_path[1]};
+  nd_prevalence_request request = {.runs = runs,
+                                   .run_n = 2,
+                                   .qrels = qrels_path,
+                                   .pairs = truth_path,
+                                   .directory = out_path,
+                                   .filtered = filtered};
+  nd_prevalence_summary counts;
+  summary = (nd_summary){0};
+  return nd_prevalence(&counts, &request, &sink, &err);
+}
+
+/* Clusters of a corpus by size, and pairs that are judged, by site. */
+static nd_status run_eval(nd_buf *out, const operation *self) {
+  nd_options o = options_of(self);
+  nd_sink sink = {out, collect};
+  static nd_eval_result result; /* large */
+  nd_eval_request by_size = {.truth = truth_path,
+                             .result = truth_path,
+                             .as = "clusters",
+                             .by = "size",
+                             .corpus = inputs,
+                             .corpus_n = 2};
+  nd_eval_request by_site = by_size;
+  by_site.as = "pairs", by_site.by = "site", by_site.judged = 1;
+  summary = (nd_summary){0};
+  nd_status status = nd_eval(&result, &by_size, &o, &going_on, &err);
+  if (status == ND_OK) status = nd_eval_write(&result, 0, &sink, &err);
+  if (status == ND_OK) status = nd_eval(&result, &by_site, &o, &going_on, &err);
+  /* Documents that could not be read are unknown, and said to be. */
+  summary.documents = result.documents;
+  summary.rejected = result.truth.unknown;
+  return status == ND_OK ? nd_eval_write(&result, 1, &sink, &err) : status;
+}
+
+static nd_status run_explain_text(nd_buf *out, const operation *self) {
+  nd_options o = options_of(self);
+  nd_sink sink = {out, collect};
+  nd_explain_request request = {
+      .a = "d0", .b = "d1", .inputs = inputs, .input_n = 2, .colour = 1, .width = 60};
+  return nd_explain(&summary, &request, &sink, &o, &going_on, &err);
+}
+
+/* Texts that lie in memory, one with each line of the first file; then the files. */
+static nd_status run_memory(nd_buf *out, const operation *self) {
+  nd_options o = options_of(self);
+  static nd_str text[2 * DOCUMENTS + 20];
+  nd_chunk chunk = {.layout = ND_LAYOUT_STR, .index = text};
+  const char *end = text_of[0].p + text_of[0].n;
+  for (const char *p = text_of[0].p; p < end && chunk.n < sizeof text / sizeof *text;) {
+    const char *stop = memchr(p, '\n', (size_t)(end - p));
+    text[chunk.n++] = (nd_str){p, (size_t)(stop - p)};
+    p = stop + 1;
+  }
+  nd_text_stream stream = {.chunks = &chunk, .n = 1};
+  const nd_corpus corpora[2] = {
+      {.texts = &stream, .against = strstr(self->name, "against") ? &stream : NULL},
+      {.files = inputs, .file_n = 2}};
+  nd_status status = ND_OK;
+  for (int i = 0; i < 2 && status == ND_OK; i++) {
+    nd_result r = {0};
+    bool pairs = strstr(self->name, "pairs") != NULL;
+    status =
+        (pairs ? nd_pairs_memory : nd_dedup_memory)(&r, &summary, &corpora[i], &o, &going_on, &err);
+    if (status == ND_OK && r.keep) ok(nd_buf_append(out, r.keep, (r.n + 7) / 8, &err));
+    if (status == ND_OK) ok(nd_buf_append(out, r.a, r.pair_n * 4, &err));
+    if (status == ND_OK) ok(nd_buf_append(out, r.b, r.pair_n * 4, &err));
+    nd_result_clear(&r);
+  }
+  return status;
+}
+
+/* What Spark does. */
+static nd_status run_stages(nd_buf *out, const operation *self) {
+  (void)out;
+  nd_options o = options_of(self);
+  summary = (nd_summary){0};
+  return stage_walk(inputs, 2, out_path, &o, &err);
+}
+
+static nd_status run_sketcher(nd_buf *out, const operation *self) {
+  nd_options o = options_of(self);
+  nd_sketcher *s;
+  nd_str text = nd_buf_str(&text_of[0]), half = {text.p, text.n / 2};
+  uint64_t shingles, sketch[2][2000];
+  int64_t sums[256] = {0};
+  const uint64_t *print;
+  size_t n;
+  double value = 0;
+  summary = (nd_summary){0};
+  nd_status status = nd_sketcher_new(&s, &o, &err);
+  if (status != ND_OK) return status;
+  status = nd_sketcher_text(sketch[0], &shingles, s, text, &err);
+  if (status == ND_OK) status = nd_sketcher_compare(&value, s, text, half, &err);
+  if (status == ND_OK) status = nd_sketcher_fingerprints(&print, &n, s, half, &err);
+  if (status == ND_OK) status = nd_votes_add(sums, ND_VOTES_PROJECTION, 256, 1, print, n, &err);
+  if (status == ND_OK) status = nd_votes_add(sums, ND_VOTES_SIMHASH, 64, 1, print, n, &err);
+  if (status == ND_OK) status = nd_sketcher_sketch(sketch[1], s, print, n, &err);
+  if (status == ND_OK) {
+    ok(nd_buf_append(out, sketch[0], nd_sketcher_length(s) * sizeof **sketch, &err));
+    ok(nd_buf_append(out, sketch[1], nd_sketcher_length(s) * sizeof **sketch, &err));
+    ok(nd_buf_append(out, sums, sizeof sums, &err));
+    ok(nd_buf_append(out, &value, sizeof value, &err));
+  }
+  nd_sketcher_free(s);
+  return status;
 }
 
 /* To a file, merged, shown, and pairs out of it. */
@@ -149,10 +294,10 @@ static nd_status run_sketches(nd_buf *out, const operation *self) {
   snprintf(both, sizeof both, "%s.both.nds", out_path);
   const char *files[] = {one, one}, *merged = both;
   nd_summary other; /* the documents are counted in the first one */
-  nd_status status = nd_sketch_documents(&summary, inputs, 2, one, &o, NULL, &err);
+  nd_status status = nd_sketch_documents(&summary, inputs, 2, one, &o, &going_on, &err);
   if (status == ND_OK) status = nd_sketch_merge(&other, files, 2, both, &err);
   if (status == ND_OK) status = nd_sketch_info(both, &sink, &err);
-  if (status == ND_OK) status = nd_pairs(&other, &merged, 1, &sink, &o, NULL, &err);
+  if (status == ND_OK) status = nd_pairs(&other, &merged, 1, &sink, &o, &going_on, &err);
   unlink(one);
   unlink(both);
   return status;
@@ -189,10 +334,44 @@ static const operation operations[] = {
     {"cluster and eval", run_lists, {NULL}, false},
     {"study web", run_study, {NULL}, false},
     {"study library", run_study, {NULL}, false},
+    {"study web, with pages and truth", run_study_pages, {NULL}, false},
+    {"study web, with pages", run_study_pages, {NULL}, false},
+    {"study library, with pages", run_study_pages, {NULL}, false},
+    {"study sampling, with pages", run_study_pages, {NULL}, false},
+    {"study join, with pages", run_study_pages, {NULL}, false},
+    {"prevalence", run_prevalence, {NULL}, false},
+    {"eval", run_eval, {NULL}, false},
+    {"explain as text", run_explain_text, {NULL}, false},
+    {"dedup in memory", run_memory, {NULL}, false},
+    {"dedup in memory, against", run_memory, {NULL}, false},
+    {"pairs in memory", run_memory, {"method", "exact"}, false},
+    {"sketcher", run_sketcher, {NULL}, false},
+    {"dedup without boilerplate",
+     run_dedup,
+     {"ignore-boilerplate", "yes", "keep", "newest"},
+     false},
+    {"stages", run_stages, {NULL}, false},
+    {"stages, by components", run_stages, {"cluster", "components", "keep", "longest"}, false},
+    {"stages, exact", run_stages, {"method", "exact", "sample", "sct:9"}, false},
 };
 
 static bool writes_folder(const operation *op) {
-  return op->run == run_dedup || op->run == run_shards;
+  return op->run == run_dedup || op->run == run_shards || op->run == run_study_pages ||
+         op->run == run_prevalence || op->run == run_stages;
+}
+
+/* The join's study measures time: only what is not a number has to be the same. */
+static bool is_timed(const operation *op) {
+  return strncmp(op->name, "study join", 10) == 0;
+}
+
+static void gather_result(nd_buf *out, const operation *op) {
+  if (!is_timed(op) && writes_folder(op)) gather(out, out_path);
+  size_t n = 0;
+  for (size_t i = 0; is_timed(op) && i < out->n; i++) {
+    if (!strchr("0123456789.-", out->p[i])) out->p[n++] = out->p[i];
+  }
+  if (is_timed(op)) out->n = n;
 }
 
 /* --- faults -------------------------------------------------------------------------- */
@@ -202,6 +381,7 @@ static void no_faults(void) {
   nd_io_fail_at(0, 0);
   nd_io_short(0);
   nd_threads_fail_at(0);
+  sink_fails = asked_fails = 0;
 }
 
 static void memory(uint64_t nth) {
@@ -230,23 +410,62 @@ static void short_calls(uint64_t nth) {
   nd_io_short(nth % 7 + 1);
 }
 
+static void closed_sink(uint64_t nth) {
+  sink_calls = 0;
+  sink_fails = nth;
+}
+static uint64_t count_sink(void) {
+  return sink_calls;
+}
+static void cancelled(uint64_t nth) {
+  asked = 0;
+  asked_fails = nth;
+}
+static uint64_t count_asked(void) {
+  return asked;
+}
+
+/* The first call of every place: places are told by the addresses on the stack. */
+enum { MOST_PLACES = 1 << 16, DEEPEST = 40 };
+static uint64_t place_hash[MOST_PLACES], place_call[MOST_PLACES];
+static size_t place_n;
+static pthread_mutex_t places_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void note_place(uint64_t nth) {
+  void *stack[DEEPEST];
+  int n = backtrace(stack, DEEPEST);
+  uint64_t hash = 1;
+  for (int i = 0; i < n; i++) hash = (hash ^ (uintptr_t)stack[i]) * 0x9e3779b97f4a7c15u;
+  pthread_mutex_lock(&places_lock);
+  size_t at = 0;
+  while (at < place_n && place_hash[at] != hash) at++;
+  if (at == place_n && place_n < MOST_PLACES) {
+    place_hash[place_n] = hash;
+    place_call[place_n++] = nth;
+  }
+  pthread_mutex_unlock(&places_lock);
+}
+
 typedef struct fault {
   const char *name;
   void (*at)(uint64_t nth);
   uint64_t (*count)(void);
-  nd_status status; /* a failure's */
-  bool harmless;    /* nothing may come of it */
+  void (*watch)(nd_watch watching); /* NULL: every call is a place */
+  nd_status status;                 /* a failure's */
+  bool harmless;                    /* nothing may come of it */
 } fault;
 
 static const fault faults[] = {
-    {"no memory", memory, nd_mem_count, ND_ERR_MEMORY, false},
-    {"full disk", full_disk, nd_io_count, ND_ERR_IO, false},
-    {"bad disk", bad_disk, nd_io_count, ND_ERR_IO, false},
-    {"no descriptor", no_descriptors, nd_io_count, ND_ERR_IO, false},
-    {"read-only", read_only, nd_io_count, ND_ERR_IO, false},
-    {"interrupted", interrupted, nd_io_count, ND_ERR_IO, false},
-    {"no thread", no_thread, nd_threads_count, ND_OK, true},
-    {"short calls", short_calls, nd_io_count, ND_OK, true},
+    {"no memory", memory, nd_mem_count, nd_mem_watch, ND_ERR_MEMORY, false},
+    {"full disk", full_disk, nd_io_count, nd_io_watch, ND_ERR_IO, false},
+    {"bad disk", bad_disk, nd_io_count, nd_io_watch, ND_ERR_IO, false},
+    {"no descriptor", no_descriptors, nd_io_count, nd_io_watch, ND_ERR_IO, false},
+    {"read-only", read_only, nd_io_count, nd_io_watch, ND_ERR_IO, false},
+    {"interrupted", interrupted, nd_io_count, nd_io_watch, ND_ERR_IO, false},
+    {"no thread", no_thread, nd_threads_count, NULL, ND_OK, true},
+    {"short calls", short_calls, nd_io_count, NULL, ND_OK, true},
+    {"closed sink", closed_sink, count_sink, NULL, ND_ERR_IO, false},
+    {"cancelled", cancelled, count_asked, NULL, ND_ERR_CANCELLED, false},
 };
 enum { FAULTS = sizeof faults / sizeof *faults };
 
@@ -262,8 +481,8 @@ static int stop_soon(void *context) { /* asked by any thread */
 
 /* A run that was interrupted, for the operation to go on with. */
 static void interrupt_first(const operation *op) {
-  _Atomic int asked = 0;
-  nd_hooks hooks = {&asked, NULL, stop_soon};
+  _Atomic int times = 0;
+  nd_hooks hooks = {&times, NULL, stop_soon};
   nd_options o = options_of(op);
   assert_int_equal(nd_dedup(&summary, inputs, 2, out_path, &o, &hooks, &err), ND_ERR_CANCELLED);
 }
@@ -276,7 +495,7 @@ static nd_status run(nd_buf *out, const operation *op) {
 
 /* What came out, when it has to be right. */
 static void check_result(nd_buf *got, const nd_buf *want, const operation *op, const char *when) {
-  if (writes_folder(op)) gather(got, out_path);
+  gather_result(got, op);
   if (got->n != want->n || memcmp(got->p, want->p, got->n) != 0)
     fail_msg("%s: other bytes %s", op->name, when);
 }
@@ -314,9 +533,15 @@ static void fail_once(nd_buf *got, const operation *op, const nd_buf *want, cons
     fail_msg("%s again after %s at %lu: %s", op->name, f->name, nth, err.message);
   check_result(got, want, op, "in the rerun");
   ok(remove_left_behind(dir, &err));
-  static const char *const known[] = {"corpus.jsonl", "second.jsonl", "truth.tsv", "out", NULL};
+  static const char *const known[] = {"corpus.jsonl", "second.jsonl", "truth.tsv", "out",
+                                      "run1",         "run2",         "qrels",     NULL};
   const char *left = left_behind(dir, known);
   if (left[0]) fail_msg("%s, %s at %lu leaves behind:%s", op->name, f->name, nth, left);
+}
+
+static bool only_places(void) {
+  const char *wanted = getenv("NEARDUP_FAULTS");
+  return wanted && strcmp(wanted, "places") == 0;
 }
 
 /* Tries calls in random order until `end`. */
@@ -324,11 +549,23 @@ static uint64_t try_fault(nd_buf *got, const operation *op, const nd_buf *want, 
                           double end) {
   if (writes_folder(op)) remove_out();
   if (op->resumed) interrupt_first(op);
+  bool places = only_places() && f->watch;
+  place_n = 0;
   f->at(UINT64_MAX);
+  if (places) f->watch(note_place);
   ok(run(got, op));
   uint64_t n = f->at == short_calls ? 7 : f->count(), tried = 0;
   no_faults();
+  if (places) f->watch(NULL), n = place_n;
   uint64_t *order = shuffled(n, &rng);
+  for (size_t i = 0; places && i < n; i++) order[i] = place_call[i];
+  if (places && f->at != memory && f->at != bad_disk) {
+    /* The same places with another error: some of them. */
+    for (size_t i = 0; i < n / 4; i++) order[i] = order[4 * i];
+    n /= 4;
+  } else if (only_places() && !places && n > 64) {
+    n = 64;
+  }
   for (; tried < n && (tried == 0 || now() < end); tried++)
     fail_once(got, op, want, f, order[tried]);
   free(order);
@@ -337,7 +574,7 @@ static uint64_t try_fault(nd_buf *got, const operation *op, const nd_buf *want, 
 
 static void try_operation(const operation *op, double seconds) {
   const char *wanted = getenv("NEARDUP_FAULTS");
-  if (wanted && strcmp(wanted, "all") != 0 && !strstr(op->name, wanted)) return;
+  if (wanted && strcmp(wanted, "all") != 0 && !only_places() && !strstr(op->name, wanted)) return;
   nd_buf want = {0}, got = {0};
   uint64_t tried = 0;
   ok(nd_buf_reserve(&want, 1 << 20, &err)); /* the sink itself does not fail */
@@ -345,7 +582,7 @@ static void try_operation(const operation *op, double seconds) {
   if (writes_folder(op)) remove_out();
   ok(run(&want, op));
   right = summary;
-  if (writes_folder(op)) gather(&want, out_path);
+  gather_result(&want, op);
   assert_true(want.n > 0);
   for (int i = 0; i < FAULTS; i++) {
     double end = now() + seconds / FAULTS;
@@ -399,6 +636,21 @@ static int setup(void **state) {
   for (int i = 0; i < 40; i += 2) ok(nd_buf_printf(&truth, &err, "d%d\td%d\t1\n", i, i + 1));
   write_file(truth_path, &truth);
   nd_buf_clear(&truth);
+  nd_buf lines[3] = {{0}, {0}, {0}};
+  for (int topic = 1; topic < 4; topic++) {
+    for (int i = 0; i < 20; i++) {
+      ok(nd_buf_printf(&lines[0], &err, "%d Q0 d%d %d %d.5 one\n", topic, i, i, 100 - i));
+      ok(nd_buf_printf(&lines[1], &err, "%d Q0 d%d %d %d two\n", topic, 39 - i, i, 100 - i));
+      ok(nd_buf_printf(&lines[2], &err, "%d 0 d%d %d\n", topic, 2 * i, i % 3));
+    }
+  }
+  const char *const names[3] = {"run1", "run2", "qrels"};
+  char *const paths[3] = {run_path[0], run_path[1], qrels_path};
+  for (int i = 0; i < 3; i++) {
+    snprintf(paths[i], sizeof qrels_path, "%s/%s", dir, names[i]);
+    write_file(paths[i], &lines[i]);
+    nd_buf_clear(&lines[i]);
+  }
   setenv("TMPDIR", dir, 1); /* where pairs puts its temporary files */
   return 0;
 }
@@ -415,6 +667,9 @@ static int teardown(void **state) {
   unlink(corpus_path);
   unlink(second_path);
   unlink(truth_path);
+  unlink(run_path[0]);
+  unlink(run_path[1]);
+  unlink(qrels_path);
   nd_buf_clear(&text_of[0]);
   nd_buf_clear(&text_of[1]);
   return remove_folder(dir);

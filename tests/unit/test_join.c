@@ -172,6 +172,54 @@ static void test_long_list(void **state) {
   cases_clear(&c);
 }
 
+/* Every kernel, a level and a width of sketch each, with lists of all lengths: up to a few,
+ * below a tile, and above.  Tokens have one of two values at most places, so that prefixes hold
+ * frequent ones. */
+static void test_kernels(void **state) {
+  (void)state;
+  static const struct {
+    uint32_t length, words, records;
+    uint64_t num;
+  } widths[] = {{12, 1, 2300, 80}, {60, 2, 2300, 90}, {400, 4, 2200, 96}};
+  for (int v = 0; v < 3; v++) {
+    nd_rng rng = {11};
+    cases c = {0};
+    for (uint32_t r = 0; r < widths[v].records; r++) {
+      nd_rng family = {1 + r % (widths[v].records / 5)}; /* five near-copies of each */
+      const uint32_t length = widths[v].length;
+      const uint32_t n = length - (uint32_t)nd_rng_below(&family, length / 6);
+      for (uint32_t i = 0; i < n; i++) {
+        uint64_t kind = nd_rng_below(&family, 2), rare = nd_rng_below(&rng, 150) == 0;
+        cases_token(&c, 4 * i + kind + (rare ? 4000 * (1 + nd_rng_below(&rng, 300)) : 0));
+      }
+      cases_end(&c);
+    }
+    cases_finish(&c);
+    nd_sets sets;
+    assert_int_equal(nd_sets_build(&sets, c.raw, c.begin, c.n, 1, NULL), ND_OK);
+    assert_int_equal(sets.words, widths[v].words);
+    for (uint32_t split = 0; split < 2; split++) {
+      nd_join_options o = {.method = ND_JOIN_PPJOIN, .num = widths[v].num, .den = 100};
+      o.split = split * widths[v].records / 2;
+      found want = {0};
+      assert_int_equal(nd_join_run(&sets, &o, found_add, &want, NULL, NULL), ND_OK);
+      found_sort(&want);
+      assert_true(want.n > 100);
+      o.method = ND_JOIN_BLOCKS;
+      o.threads = 1 + split;
+      for (o.way = 1; o.way < 3; o.way++) {
+        for (int level = 0; level <= (int)nd_cpu(); level++) {
+          o.level = level + 1;
+          check(&sets, &o, &want, (uint64_t)v);
+        }
+      }
+      nd_free(want.pair);
+    }
+    nd_sets_clear(&sets);
+    cases_clear(&c);
+  }
+}
+
 static nd_status refuse(void *context, const nd_join_pair *pair, size_t n, nd_error *err) {
   (void)context;
   (void)pair;
@@ -326,7 +374,7 @@ int main(void) {
       cmocka_unit_test(test_random),    cmocka_unit_test(test_levels_and_threads),
       cmocka_unit_test(test_long_list), cmocka_unit_test(test_options),
       cmocka_unit_test(test_limits),    cmocka_unit_test(test_common),
-      cmocka_unit_test(test_faults),
+      cmocka_unit_test(test_faults),    cmocka_unit_test(test_kernels),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,6 +17,7 @@
 #include "naive_corpus.h"
 #include "neardup/stage.h"
 #include "pipeline/workdir.h"
+#include "stage_walk.h"
 
 enum { MOST_BLOCKS = 64, MOST_PLACES = 200, MOST_RUNS = 64 };
 
@@ -401,6 +402,176 @@ static void test_same_lists(void **state) {
   }
 }
 
+/* A folder's files, one after another. */
+static void same_folder(const char *a, const char *b) {
+  const char *const names[] = {"a.jsonl", "b.jsonl"};
+  for (int i = 0; i < 2; i++) {
+    char x[200], y[200];
+    snprintf(x, sizeof x, "%s/%s", a, names[i]);
+    snprintf(y, sizeof y, "%s/%s", b, names[i]);
+    same_file(x, y);
+  }
+}
+
+/* Every method and order that stages know: the lists and the kept documents of nd_dedup. */
+static void test_whole_walk(void **state) {
+  (void)state;
+  static const char *const sets[][6] = {
+      {"threshold", "0.5", "keep", "first", "verify", "exact"},
+      {"threshold", "0.4", "cluster", "components", "keep", "longest"},
+      {"method", "exact", "threshold", "0.4", "keep", "first"},
+      {"method", "exact", "threshold", "0.4", "keep", "longest"},
+      {"method", "exact", "threshold", "0.3", "sample", "sct:6"},
+      {"method", "exact", "threshold", "0.3", "sample", "mod:2"},
+      {"method", "exact", "cluster", "components", "keep", "centre"},
+      {"tokens", "codepoints", "shingle", "chars:8", "keep", "url"},
+      {"method", "exact", "similarity", "containment", "keep", "newest"},
+  };
+  char whole[120], apart[120], x[160], y[160];
+  snprintf(whole, sizeof whole, "%s/whole", dir);
+  snprintf(apart, sizeof apart, "%s/apart", dir);
+  for (size_t k = 0; k < sizeof sets / sizeof *sets; k++) {
+    for (int varied = 0; varied < 2; varied++) {
+      make_varied_corpus(50 + (size_t)nd_rng_below(&rng, 60), varied);
+      nd_options o;
+      nd_options_init(&o);
+      for (int i = 0; i < 6; i += 2) ok(nd_options_set(&o, sets[k][i], sets[k][i + 1], &err));
+      nd_summary summary;
+      ok(nd_remove_tree(whole, &err));
+      ok(nd_remove_tree(apart, &err));
+      ok(nd_dedup(&summary, inputs, 2, whole, &o, NULL, &err));
+      assert_int_equal(mkdir(apart, 0777), 0);
+      ok(stage_walk(inputs, 2, apart, &o, &err));
+      static const char *const lists[] = {"pairs.tsv", "clusters.tsv"};
+      for (int i = 0; i < 2; i++) {
+        snprintf(x, sizeof x, "%s/%s", whole, lists[i]);
+        snprintf(y, sizeof y, "%s/%s", apart, lists[i]);
+        same_file(x, y);
+      }
+      snprintf(x, sizeof x, "%s/kept", whole);
+      snprintf(y, sizeof y, "%s/kept", apart);
+      same_folder(x, y);
+    }
+  }
+}
+
+/* What stages cannot do, and numbers that contradict one another. */
+static void test_refused(void **state) {
+  (void)state;
+  nd_stage *s;
+  nd_options o;
+  static const char *const sets[][2] = {{"method", "join"},
+                                        {"against", "x"},
+                                        {"ignore-boilerplate", "yes"},
+                                        {"shard", "1/2"},
+                                        {"method", "simhash"},
+                                        {"similarity", "edit"},
+                                        {"sample", "adaptive:0.9"},
+                                        {"top", "3"},
+                                        {"verify", "none"},
+                                        {"sample", "sct:3"},
+                                        {"candidates", "digest"}};
+  for (size_t k = 0; k < sizeof sets / sizeof *sets; k++) {
+    nd_options_init(&o);
+    ok(nd_options_set(&o, sets[k][0], sets[k][1], &err));
+    nd_status status = nd_stage_new(&s, &o, 1, secret, &err);
+    if (status == ND_OK) fail_msg("%s %s is not refused", sets[k][0], sets[k][1]);
+    assert_true(err.message[0]);
+  }
+  nd_options_init(&o);
+  ok(nd_stage_new(&s, &o, 1, secret, &err));
+  nd_settle *t;
+  uint32_t same[3] = {0, 2, 2}, root[3];
+  assert_int_equal(nd_settle_new(&t, s, same, NULL, UINT32_MAX, dir, &err), ND_ERR_LIMIT);
+  assert_int_equal(nd_settle_new(&t, s, same, NULL, 3, dir, &err), ND_ERR_DATA);
+  same[1] = 0;
+  ok(nd_settle_new(&t, s, same, NULL, 3, dir, &err));
+  uint64_t pair = UINT64_C(2) << 32 | 3, kind = 0, value = 0;
+  assert_int_equal(nd_stage_components(root, 3, &pair, 1, &err), ND_ERR_DATA);
+  assert_int_equal(nd_settle_confirm(t, &pair, &kind, &value, 1, &err), ND_ERR_DATA);
+  assert_int_equal(nd_settle_write_clusters(t, "x", NULL, NULL, 0, &err), ND_ERR_USAGE);
+  assert_int_equal(nd_settle_finish(t, &value, 1, &err), ND_ERR_USAGE);
+  ok(nd_settle_confirm(t, &pair, &kind, &value, 0, &err));
+  const uint64_t *missing;
+  size_t n;
+  root[1] = 3;
+  assert_int_equal(nd_settle_cluster(&missing, &n, t, root, &err), ND_ERR_DATA);
+  nd_settle_free(t);
+  nd_settle_free(NULL);
+  nd_str image = {"nothing", 7}, out;
+  uint64_t end, gone;
+  uint32_t row = 0;
+  uint8_t dropped = 0;
+  nd_intake *plan;
+  make_corpus(20);
+  ok(nd_intake_new(&plan, s, inputs, 2, NULL, &err));
+  assert_int_equal(nd_stage_texts(&out, &end, s, image, image, 0, NULL, &row, 1, &err),
+                   ND_ERR_DATA);
+  assert_int_equal(nd_stage_ids(&out, &end, s, image, NULL, 0, &row, 1, &err), ND_ERR_DATA);
+  assert_int_equal(nd_stage_cut_bytes(&gone, s, image, &dropped, &err), ND_ERR_DATA);
+  assert_int_equal(nd_stage_keep(s, plan, &image, 1, &dropped, dir, dir, &err), ND_ERR_DATA);
+  nd_intake_free(plan);
+  nd_stage_free(s);
+}
+
+/* A plain file that is large enough is cut at its records, in place. */
+static void test_cut(void **state) {
+  (void)state;
+  nd_options o;
+  nd_options_init(&o);
+  nd_stage *s;
+  nd_intake *plan;
+  make_corpus(60);
+  nd_buf big = {0};
+  while (big.n < (12u << 20)) ok(nd_buf_append(&big, text_of[0].p, text_of[0].n, &err));
+  write_file(corpus_path, &big);
+  ok(nd_stage_new(&s, &o, 1, secret, &err));
+  ok(nd_intake_new(&plan, s, inputs, 1, NULL, &err));
+  assert_true(nd_intake_task(plan, 0).range);
+  char kept[160];
+  snprintf(kept, sizeof kept, "%s/cut", dir);
+  uint64_t at = 0, wanted = big.n;
+  for (uint32_t t = 0; t < nd_intake_task_count(plan); t++) {
+    nd_reader *r;
+    nd_stage_block b;
+    int more = 1;
+    ok(nd_reader_open(&r, s, plan, t, t + 1, 0, &err));
+    for (ok(nd_reader_next(&more, &b, r, &err)); more; ok(nd_reader_next(&more, &b, r, &err))) {
+      uint8_t *dropped = calloc(b.docs + 1, 1);
+      for (uint32_t i = 0; i < b.docs; i += 3) dropped[i] = 1;
+      nd_buf image = {0};
+      keep(&image, b.image);
+      uint64_t gone;
+      ok(nd_stage_cut_bytes(&gone, s, nd_buf_str(&image), dropped, &err));
+      assert_true(b.docs == 0 || gone > 0);
+      ok(nd_stage_cut(s, nd_buf_str(&image), dropped, corpus_path, b.begin, b.end, kept, at, &err));
+      at += b.end - b.begin - gone;
+      wanted -= gone;
+      /* Texts of a range are read again. */
+      uint32_t row = 0;
+      uint64_t end;
+      nd_str text, none = {NULL, 0};
+      ok(nd_stage_texts(&text, &end, s, nd_buf_str(&image), none, 0, plan, &row, 1, &err));
+      assert_int_equal(
+          nd_stage_texts(&text, &end, s, nd_buf_str(&image), none, 0, NULL, &row, 1, &err),
+          ND_ERR_STATE);
+      row = b.docs;
+      assert_int_equal(
+          nd_stage_texts(&text, &end, s, nd_buf_str(&image), none, 0, plan, &row, 1, &err),
+          ND_ERR_DATA);
+      nd_buf_clear(&image);
+      free(dropped);
+    }
+    nd_reader_close(r);
+  }
+  struct stat st;
+  assert_int_equal(stat(kept, &st), 0);
+  assert_true((uint64_t)st.st_size == at && at <= wanted);
+  nd_intake_free(plan);
+  nd_stage_free(s);
+  nd_buf_clear(&big);
+}
+
 static void test_damage(void **state) {
   (void)state;
   nd_options o;
@@ -468,7 +639,8 @@ static int tear_down(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_lists),
-                                     cmocka_unit_test(test_damage)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_same_lists), cmocka_unit_test(test_whole_walk),
+      cmocka_unit_test(test_refused), cmocka_unit_test(test_cut), cmocka_unit_test(test_damage)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }
