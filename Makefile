@@ -6,7 +6,7 @@ BUILD := build
 MAKEFLAGS += --no-print-directory
 export V PREFIX DESTDIR
 
-.PHONY: all help demo test test-core test-faults test-kills hostile install bench soak bench-spark quality fuzz man format lint clean wheel bench-peers
+.PHONY: all help demo test test-core test-faults test-kills hostile coverage analyze install bench soak bench-spark quality fuzz man format lint clean wheel bench-peers
 .DEFAULT_GOAL := all
 
 all: ## build the command and the library (build/neardup, build/libneardup.so)
@@ -39,6 +39,14 @@ test-kills: all ## dedup is killed at every file call, and KILLS (200) times at 
 
 hostile: all ## time and memory of hostile input at n and 2n, written to docs/testing.md
 	@bench/hostile.py --write
+
+coverage: ## branches of src/ that the tests take, by gcovr (tools/coverage; QUICK=1: no faults)
+	@tools/install-deps build test coverage
+	@tools/coverage $(if $(QUICK),--quick)
+
+analyze: ## gcc's own analyzer over src/ (tools/analyze)
+	@tools/install-deps build
+	@tools/analyze
 
 install: all ## install below PREFIX (/usr/local); DESTDIR stages a package
 	@meson install -C $(BUILD) --no-rebuild --quiet
