@@ -3,37 +3,27 @@
 
 #include <inttypes.h>
 
+#include "output/escape.h"
+
 static void put(nd_json_out *j, const char *p, size_t n) {
   if (j->status == ND_OK) j->status = nd_buf_append(&j->text, p, n, j->err);
 }
 
-/* Escapes what JSON must; other bytes pass, invalid UTF-8 becomes U+FFFD. */
+/* Escapes what JSON must; other characters pass, what is not UTF-8 becomes U+FFFD. */
 static void put_string(nd_json_out *j, nd_str s) {
+  static const char hex[] = "0123456789abcdef";
   put(j, "\"", 1);
-  for (size_t i = 0; i < s.n; i++) {
-    unsigned char c = (unsigned char)s.p[i];
-    static const char hex[] = "0123456789abcdef";
+  for (size_t at = 0; at < s.n;) {
+    const char *p = s.p + at;
+    uint32_t c = nd_escape_point(s, &at);
     char escape[6] = {'\\', 'u', '0', '0', hex[c >> 4 & 15], hex[c & 15]};
-    if (c == '"' || c == '\\') {
-      put(j, "\\", 1);
-      put(j, s.p + i, 1);
-    } else if (c < 0x20 || c == 0x7f) {
+    if (c < 0x20 || c == 0x7f) {
       put(j, escape, 6);
-    } else if (c < 0x80) {
-      put(j, s.p + i, 1);
+    } else if (c == 0xfffd) {
+      put(j, "\xef\xbf\xbd", 3);
     } else {
-      size_t n = c >= 0xf0 && c < 0xf5   ? 4
-                 : c >= 0xe0 && c < 0xf0 ? 3
-                 : c >= 0xc2 && c < 0xe0 ? 2
-                                         : 0;
-      size_t good = 1;
-      while (good < n && i + good < s.n && ((unsigned char)s.p[i + good] & 0xc0) == 0x80) good++;
-      if (n && good == n) {
-        put(j, s.p + i, n);
-        i += n - 1;
-      } else {
-        put(j, "\xef\xbf\xbd", 3);
-      }
+      if (c == '"' || c == '\\') put(j, "\\", 1);
+      put(j, p, (size_t)(s.p + at - p));
     }
   }
   put(j, "\"", 1);
