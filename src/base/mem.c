@@ -12,6 +12,7 @@
 static _Atomic uint64_t fail_at;
 static _Atomic uint64_t allocations;
 static _Atomic(nd_watch) watch;
+static _Atomic bool strict;
 
 static bool refused(void) {
   uint64_t nth = atomic_load_explicit(&fail_at, memory_order_relaxed);
@@ -33,6 +34,16 @@ void nd_mem_fail_at(uint64_t nth) {
 
 uint64_t nd_mem_count(void) {
   return atomic_load(&allocations);
+}
+
+void nd_mem_strict(bool on) {
+  atomic_store(&strict, on);
+}
+
+/* Room that is there already; a strict test has it refused all the same. */
+static nd_status has_room(size_t bytes, nd_error *err) {
+  if (!atomic_load_explicit(&strict, memory_order_relaxed) || !refused()) return ND_OK;
+  return nd_fail_memory(err, bytes);
 }
 
 void *nd_malloc(size_t bytes) {
@@ -62,7 +73,7 @@ void *nd_malloc_large(size_t bytes) {
 }
 
 nd_status nd_buf_reserve(nd_buf *b, size_t more, nd_error *err) {
-  if (more <= b->cap - b->n && b->p) return ND_OK;
+  if (more <= b->cap - b->n && b->p) return has_room(more, err);
   if (more > SIZE_MAX / 4 || b->n > SIZE_MAX / 4) return nd_fail_memory(err, more);
   size_t cap = b->cap + b->cap / 2;
   if (cap < b->n + more) cap = b->n + more;
@@ -102,7 +113,7 @@ void nd_buf_clear(nd_buf *b) {
 }
 
 nd_status nd_array_grow(void *p, size_t *cap, size_t want, size_t size, nd_error *err) {
-  if (want <= *cap) return ND_OK;
+  if (want <= *cap) return has_room(want, err);
   size_t grown = *cap + *cap / 2;
   if (grown < want) grown = want;
   if (grown < 16) grown = 16;

@@ -31,6 +31,8 @@ uint64_t nd_mem_count(void);
 /* Tests: is called with the number of each allocation, where it is made; NULL: nothing is. */
 typedef void (*nd_watch)(uint64_t nth);
 void nd_mem_watch(nd_watch watching);
+/* Tests: buffers and arrays that are large enough already count as allocations, too. */
+void nd_mem_strict(bool on);
 
 /* A growable byte buffer.  {0} is an empty one. */
 typedef struct nd_buf {
