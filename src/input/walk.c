@@ -47,7 +47,7 @@ static nd_status add_file(nd_walk *w, const char *path, const char *name, const 
 
 static nd_status add_problem(nd_walk *w, const char *path, const char *reason, nd_error *err) {
   ND_TRY(nd_array_grow(&w->problems, &w->problem_cap, w->problem_n + 1, sizeof *w->problems, err));
-  const char *copy;
+  const char *copy = NULL;
   ND_TRY(keep_string(&copy, w, reason, "", "", err));
   w->problems[w->problem_n++] = (nd_walk_problem){path, copy};
   return ND_OK;

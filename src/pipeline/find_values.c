@@ -95,8 +95,10 @@ static nd_status find_far(values *v, nd_error *err) {
 static nd_status row_of(const uint64_t **out, const values *v, uint32_t position, uint64_t *room,
                         nd_error *err) {
   const nd_finder *f = v->finder;
-  *out = v->rows.words + (size_t)position * f->settings->permutations;
-  if (v->rows.words) return ND_OK;
+  if (v->rows.words) {
+    *out = v->rows.words + (size_t)position * f->settings->permutations;
+    return ND_OK;
+  }
   *out = room + f->settings->row.at[ND_PART_MINHASH];
   return nd_store_row(room, f->store, nd_order_document(&f->out->order, position), err);
 }
