@@ -39,6 +39,21 @@ seen "'$NEARDUP' explain '$id' b esc.jsonl" | sed -n '1,3p;$p'
 NO_COLOR=1 seen "'$NEARDUP' explain '$id' b esc.jsonl" | grep -c ESC
 neardup explain "$id" b esc.jsonl | grep -c "$(printf '\033')"
 
+title "lines fit: wide characters take two columns, marks none"
+python3 - >wide.jsonl <<'X'
+import json
+text = ("ᄀ ⺀ 漢字 カナ 한글 豈 ︰ ＡＢ ｱ 😀 e\u0301 a\u200db ✌\ufe0f é ϐ Ὀ ﬀ plain words go on " * 3).strip()
+print(json.dumps({"id": "a", "text": text}))
+print(json.dumps({"id": "b", "text": text.replace("plain", "other words")}))
+X
+COLUMNS=40 neardup explain a b wide.jsonl --whole | python3 -c '
+import sys, unicodedata
+wide = [sum(0 if unicodedata.combining(c) or unicodedata.category(c) in ("Mn", "Cf") else
+            2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in line.rstrip("\n"))
+        for line in sys.stdin]
+body = wide[-8:]
+print(max(body) <= 40, max(body) > 30)'
+
 title "a page"
 printf '{"id":"</title><script>alert(1)</script>","text":"a <b> c &amp; d"}\n{"id":"b","text":"a c e"}\n' >bad.jsonl
 neardup explain '</title><script>alert(1)</script>' b bad.jsonl -o page.html; echo "exit $?"

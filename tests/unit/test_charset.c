@@ -304,6 +304,81 @@ static void test_looks_like(void **unused) {
   assert_false(nd_html_looks_like((nd_str){"\xFE\xFF<\0p\0>\0", 8}));
 }
 
+/* Heads of pages and what they declare; "" is nothing. */
+static void test_prescan(void **unused) {
+  (void)unused;
+  static const char *const rows[][2] = {
+      {"<meta charset=koi8-r>", "KOI8-R"},
+      {"<meta charset='koi8-r' charset=big5>", "KOI8-R"},
+      {"<META/CHARSET = \"koi8-r\">", "KOI8-R"},
+      {"<meta charset=nonsense>", ""},
+      {"<meta charset=utf-16>", "UTF-8"},
+      {"<meta charset=utf-16be>", "UTF-8"},
+      {"<meta charset=x-user-defined>", "windows-1252"},
+      {"<meta charset=koi8-r", ""},
+      {"<metacharset=koi8-r>", ""},
+      {"<meta http-equiv=content-type content='text/html; charset=koi8-r'>", "KOI8-R"},
+      {"<meta content='text/html; charset = koi8-r; x' http-equiv=Content-Type>", "KOI8-R"},
+      {"<meta http-equiv=content-type content='charset charset charset=koi8-r'>", "KOI8-R"},
+      {"<meta http-equiv=content-type content='charset=\"koi8-r\"'>", "KOI8-R"},
+      {"<meta http-equiv=content-type content='charset=\"koi8-r'>", ""},
+      {"<meta http-equiv=content-type content=\"charset='koi8-r'\">", "KOI8-R"},
+      {"<meta http-equiv=content-type content='charset='>", ""},
+      {"<meta http-equiv=content-type content='charset=  '>", ""},
+      {"<meta http-equiv=content-type content='charset'>", ""},
+      {"<meta http-equiv=content-type content='text/html'>", ""},
+      {"<meta http-equiv=refresh content='charset=koi8-r'>", ""},
+      {"<meta http-equiv=refresh http-equiv=content-type content='charset=koi8-r'>", ""},
+      {"<meta content='charset=koi8-r' content='charset=big5' http-equiv=content-type>", "KOI8-R"},
+      {"<meta charset=koi8-r http-equiv=refresh content='charset=big5'>", "KOI8-R"},
+      {"<meta content='charset=big5' charset=koi8-r>", "KOI8-R"},
+      {"<!-- <meta charset=big5> --><meta charset=koi8-r>", "KOI8-R"},
+      {"<!--><meta charset=koi8-r>", "KOI8-R"},
+      {"<!-- <meta charset=koi8-r>", ""},
+      {"<a title='<meta charset=big5>'></a ><meta charset=koi8-r>", "KOI8-R"},
+      {"<a title='<meta charset=koi8-r>", ""},
+      {"</a title='<meta charset=big5>'><meta charset=koi8-r>", "KOI8-R"},
+      {"<!doctype html><?x <meta charset=big5>></1><meta charset=koi8-r>", "KOI8-R"},
+      {"<!doctype html", ""},
+      {"< <<meta charset=koi8-r>", "KOI8-R"},
+      {"<", ""},
+      {"</", ""},
+      {"<meta", ""},
+      {"<?xml version='1.0' encoding='koi8-r'?><p>", "KOI8-R"},
+      {"<?xml encoding = \"utf-16\" ?>", "UTF-8"},
+      {"<?xml encoding='koi8-r?>", ""},
+      {"<?xml encoding koi8-r?>", ""},
+      {"<?xml encoding=koi8-r?>", ""},
+      {"<?xml encoding=>", ""},
+      {"<?xml encoding>", ""},
+      {"<?xml version='1.0'?>", ""},
+      {"<?xml encoding='koi8-r'", ""},
+      {"<?xml encoding='big5'?><meta charset=koi8-r>", "KOI8-R"},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    nd_str head = nd_str_of(rows[i][0]);
+    char *copy = malloc(head.n); /* exact, for the sanitizer */
+    memcpy(copy, head.p, head.n);
+    const nd_charset *c = nd_charset_prescan((nd_str){copy, head.n});
+    if (strcmp(c ? c->name : "", rows[i][1]) != 0)
+      fail_msg("%s: %s, not %s", rows[i][0], c ? c->name : "nothing", rows[i][1]);
+    free(copy);
+  }
+  assert_string_equal(nd_charset_prescan((nd_str){"<\0?\0x\0m\0", 8})->name, "UTF-16LE");
+  assert_string_equal(nd_charset_prescan((nd_str){"\0<\0?\0x\0m", 8})->name, "UTF-16BE");
+  /* Beyond the first 1024 bytes, in the head only. */
+  static const char *const late[][2] = {
+      {"<title><meta charset=big5></title><!-- <meta charset=big5> --><meta charset=koi8-r>",
+       "KOI8-R"},
+      {"<body><meta charset=koi8-r>", ""},
+      {"<p>no meta</p><meta name=x>", ""},
+  };
+  for (size_t i = 0; i < sizeof late / sizeof *late; i++) {
+    const nd_charset *c = nd_charset_late_meta(nd_str_of(late[i][0]));
+    assert_string_equal(c ? c->name : "", late[i][1]);
+  }
+}
+
 static void test_no_memory(void **unused) {
   (void)unused;
   static const char *const labels[] = {"utf-8", "utf-16", "latin1", "koi8-r", "big5"};
@@ -325,6 +400,7 @@ int main(void) {
       cmocka_unit_test(test_replacement),  cmocka_unit_test(test_valid_prefix),
       cmocka_unit_test(test_random_bytes), cmocka_unit_test(test_html5lib),
       cmocka_unit_test(test_looks_like),   cmocka_unit_test(test_no_memory),
+      cmocka_unit_test(test_prescan),
   };
   /* The level is chosen once a process: the base level runs in a child. */
   int status = 0;

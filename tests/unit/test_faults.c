@@ -12,8 +12,6 @@
  * occurs in; otherwise as many calls as a few seconds allow, chosen at random. */
 #include <dirent.h>
 #include <errno.h>
-#include <execinfo.h>
-#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -347,6 +345,7 @@ static const operation operations[] = {
     {"study library, with pages", run_study_pages, {NULL}, false},
     {"study sampling, with pages", run_study_pages, {NULL}, false},
     {"study join, with pages", run_study_pages, {NULL}, false},
+    {"study sources, with pages", run_study_pages, {"threshold", "0.5"}, false},
     {"prevalence", run_prevalence, {NULL}, false},
     {"eval", run_eval, {NULL}, false},
     {"explain as text", run_explain_text, {NULL}, false},
@@ -431,31 +430,6 @@ static void cancelled(uint64_t nth) {
 }
 static uint64_t count_asked(void) {
   return asked;
-}
-
-/* The first call of every place, told by who called whom: the addresses next to it on the
- * stack.  A place that one operation has shown is not tried by the others. */
-enum { MOST_PLACES = 1 << 17, NEXT = 8 };
-static uint64_t place_hash[MOST_PLACES]; /* open addressing; 0: free */
-static uint64_t place_call[MOST_PLACES], place_kind;
-static size_t place_n, places_known;
-static pthread_mutex_t places_lock = PTHREAD_MUTEX_INITIALIZER;
-
-static void note_place(uint64_t nth) {
-  void *stack[NEXT];
-  int n = backtrace(stack, NEXT);
-  uint64_t hash = place_kind;
-  for (int i = 0; i < n; i++) hash = (hash ^ (uintptr_t)stack[i]) * 0x9e3779b97f4a7c15u;
-  hash |= 1;
-  pthread_mutex_lock(&places_lock);
-  size_t at = (size_t)(hash >> 40) % MOST_PLACES;
-  while (place_hash[at] && place_hash[at] != hash) at = (at + 1) % MOST_PLACES;
-  if (!place_hash[at]) {
-    assert_true(++places_known < MOST_PLACES / 2);
-    place_hash[at] = hash;
-    place_call[place_n++] = nth;
-  }
-  pthread_mutex_unlock(&places_lock);
 }
 
 typedef struct fault {
