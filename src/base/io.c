@@ -263,7 +263,10 @@ nd_status nd_io_open_unnamed(int *fd, const char *dir, nd_error *err) {
   snprintf(path, room, "%s/sort-%ld-%p", dir, (long)getpid(), (void *)fd);
   nd_status status = nd_io_unlink(path, err);
   if (status == ND_OK) status = nd_io_open(fd, path, O_RDWR | O_CREAT | O_EXCL, 0600, err);
-  if (status == ND_OK) status = nd_io_unlink(path, err);
+  if (status == ND_OK) {
+    status = nd_io_unlink(path, err);
+    if (status != ND_OK) close(*fd);
+  }
   nd_free(path);
   return status;
 }
