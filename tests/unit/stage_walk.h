@@ -311,8 +311,9 @@ static inline nd_status walk_write(stage_walker *w, const char *dir, nd_error *e
   return nd_remove_tree(work, e);
 }
 
-static inline nd_status stage_walk(const char *const *inputs, size_t n, const char *dir,
-                                   const nd_options *o, nd_error *e) {
+/* `counts`: documents and rejected records. */
+static inline nd_status stage_walk(nd_summary *counts, const char *const *inputs, size_t n,
+                                   const char *dir, const nd_options *o, nd_error *e) {
   static stage_walker walker; /* large */
   stage_walker *w = &walker;
   static char secret[ND_STAGE_SECRET];
@@ -327,6 +328,8 @@ static inline nd_status stage_walk(const char *const *inputs, size_t n, const ch
     status = nd_fail(e, ND_ERR_IO, "%s: %s", where, reason);
   }
   if (status == ND_OK) status = walk_read(w, e);
+  *counts = (nd_summary){.documents = w->documents};
+  for (size_t b = 0; b < w->blocks; b++) counts->rejected += w->head[b].rejects;
   if (status == ND_OK) status = walk_texts(w, e);
   if (status == ND_OK) status = walk_copies(w, e);
   if (status == ND_OK) status = walk_settle(w, dir, e);

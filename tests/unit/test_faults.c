@@ -259,8 +259,7 @@ static nd_status run_memory(nd_buf *out, const operation *self) {
 static nd_status run_stages(nd_buf *out, const operation *self) {
   (void)out;
   nd_options o = options_of(self);
-  summary = (nd_summary){0};
-  return stage_walk(inputs, 2, out_path, &o, &err);
+  return stage_walk(&summary, inputs, 2, out_path, &o, &err);
 }
 
 static nd_status run_sketcher(nd_buf *out, const operation *self) {

@@ -441,7 +441,7 @@ static void test_whole_walk(void **state) {
       ok(nd_remove_tree(apart, &err));
       ok(nd_dedup(&summary, inputs, 2, whole, &o, NULL, &err));
       assert_int_equal(mkdir(apart, 0777), 0);
-      ok(stage_walk(inputs, 2, apart, &o, &err));
+      ok(stage_walk(&summary, inputs, 2, apart, &o, &err));
       static const char *const lists[] = {"pairs.tsv", "clusters.tsv"};
       for (int i = 0; i < 2; i++) {
         snprintf(x, sizeof x, "%s/%s", whole, lists[i]);
