@@ -26,9 +26,9 @@ static nd_status explain(nd_summary *s, nd_explain_request *request, const char 
                          const nd_options *options, const nd_hooks *hooks, nd_error *err) {
   nd_sink out = cli_stdout_coloured();
   if (!path) return nd_explain(s, request, &out, options, hooks, err);
-  FILE *f = strcmp(path, "-") == 0 ? NULL : fopen(path, "wb");
   request->form = ND_EXPLAIN_HTML;
   if (strcmp(path, "-") == 0) return nd_explain(s, request, &out, options, hooks, err);
+  FILE *f = fopen(path, "wb");
   if (!f) return nd_fail(err, ND_ERR_IO, "cannot write %s; does its folder exist?", path);
   nd_sink page = {f, to_file};
   nd_status status = nd_explain(s, request, &page, options, hooks, err);

@@ -89,10 +89,11 @@ static void choose(embedding *e) {
   }
 }
 
+/* The sample with this centre, which is there. */
 static sample *sample_of(embedding *e, uint32_t centre) {
-  for (size_t i = 0; i < e->n; i++)
-    if (e->samples[i].centre == centre) return &e->samples[i];
-  return NULL;
+  sample *s = e->samples;
+  while (s->centre != centre) s++;
+  return s;
 }
 
 static void collect_members(embedding *e) {
