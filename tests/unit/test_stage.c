@@ -537,13 +537,14 @@ static void test_cut(void **state) {
     int more = 1;
     ok(nd_reader_open(&r, s, plan, t, t + 1, 0, &err));
     for (ok(nd_reader_next(&more, &b, r, &err)); more; ok(nd_reader_next(&more, &b, r, &err))) {
+      if (b.docs == 0) continue; /* the end of a range */
       uint8_t *dropped = calloc(b.docs + 1, 1);
       for (uint32_t i = 0; i < b.docs; i += 3) dropped[i] = 1;
       nd_buf image = {0};
       keep(&image, b.image);
       uint64_t gone;
       ok(nd_stage_cut_bytes(&gone, s, nd_buf_str(&image), dropped, &err));
-      assert_true(b.docs == 0 || gone > 0);
+      assert_true(gone > 0);
       ok(nd_stage_cut(s, nd_buf_str(&image), dropped, corpus_path, b.begin, b.end, kept, at, &err));
       at += b.end - b.begin - gone;
       wanted -= gone;
