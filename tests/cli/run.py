@@ -112,9 +112,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--neardup", default=ROOT / "build/neardup", type=Path)
     parser.add_argument("--sanitizer", default="", choices=list(TIMEOUT))
+    parser.add_argument("--timeout", type=int, help="seconds a script may take, for slow builds")
     parser.add_argument("--update", action="store_true")
     parser.add_argument("names", nargs="*", metavar="NAME")
     options = parser.parse_args()
+    if options.timeout:
+        TIMEOUT[options.sanitizer] = options.timeout
     options.neardup = Path(os.path.abspath(options.neardup))
     if not os.access(options.neardup, os.X_OK):
         sys.exit(f"{options.neardup} is not there: run make first")
