@@ -20,7 +20,9 @@ struct nd_ids {
   size_t slot_n;
   size_t last; /* the block loaded last */
   nd_buf row;
-  const uint32_t *given; /* documents whose ids are known, rising … */
+  nd_buf memo;            /* what was appended last for a document whose block is not loaded … */
+  uint64_t memo_document; /* … and which + 1: the first of many copies is named again and again */
+  const uint32_t *given;  /* documents whose ids are known, rising … */
   const nd_str *given_id;
   size_t given_n;
 };
@@ -88,6 +90,7 @@ void nd_ids_free(nd_ids *ids) {
   for (size_t i = 0; i < ids->slot_n; i++) nd_buf_clear(&ids->slots[i].bytes);
   nd_free(ids->slots);
   nd_buf_clear(&ids->row);
+  nd_buf_clear(&ids->memo);
   nd_free(ids->line_base);
   nd_free(ids);
 }
@@ -171,6 +174,10 @@ static nd_status append_row(nd_buf *out, nd_ids *ids, size_t block, size_t row, 
   return append_place(out, ids, block, row, file, line, err);
 }
 
+void nd_ids_rewind(nd_ids *ids) {
+  ids->last = SIZE_MAX;
+}
+
 nd_status nd_ids_append(nd_buf *out, nd_ids *ids, uint32_t document, nd_error *err) {
   if (ids->given) return append_given(out, ids, document, err);
   size_t block = nd_store_find(ids->store, document);
@@ -179,8 +186,17 @@ nd_status nd_ids_append(nd_buf *out, nd_ids *ids, uint32_t document, nd_error *e
   size_t row = document - b->first, docs = b->head.docs;
   bool here = ids->slots[block % ids->slot_n].block == block + 1;
   bool in_order = ids->last == SIZE_MAX || block == ids->last + 1;
-  if (!here && !in_order && ids->slot_n < ids->store->block_n)
-    return append_row(out, ids, block, row, err);
+  if (!here && !in_order && ids->slot_n < ids->store->block_n) {
+    if (ids->memo_document == (uint64_t)document + 1)
+      return nd_buf_append(out, ids->memo.p, ids->memo.n, err);
+    size_t from = out->n;
+    ND_TRY(append_row(out, ids, block, row, err));
+    ids->memo_document = 0;
+    ids->memo.n = 0;
+    ND_TRY(nd_buf_append(&ids->memo, out->p + from, out->n - from, err));
+    ids->memo_document = (uint64_t)document + 1;
+    return ND_OK;
+  }
   ND_TRY(load(&s, ids, block, err));
   const uint32_t *cells = (const uint32_t *)(const void *)s->bytes.p;
   const uint32_t *id_end = cells + (size_t)(ND_COL_ID_END - ND_COL_FILE) * docs;

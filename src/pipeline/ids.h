@@ -30,4 +30,7 @@ nd_status nd_ids_place(nd_buf *out, const nd_ids *ids, size_t block, uint32_t fi
 nd_status nd_place_append(nd_buf *out, const char *path, uint64_t line, uint64_t offset,
                           nd_error *err) ND_MUST_CHECK;
 
+/* Another list in input order begins: its blocks are loaded one after the other again. */
+void nd_ids_rewind(nd_ids *ids);
+
 #endif

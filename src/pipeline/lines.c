@@ -187,6 +187,7 @@ nd_status nd_lines_pairs_all(nd_lines *l, nd_job_run *j, const char *tmp, nd_err
 
 nd_status nd_lines_clusters(nd_lines *l, nd_job_run *j, const nd_clusters *c, const uint32_t *size,
                             nd_error *err) {
+  nd_ids_rewind(j->ids);
   const nd_similarity kind = j->settings.similarity;
   for (uint32_t i = 0; i < c->n; i++) {
     if (size[c->centre[i]] < 2) continue;
