@@ -479,9 +479,10 @@ static void test_gzip_flipped(void **state) {
     nd_buf_clear(&got);
     packed.p[bit / 8] ^= (char)(1 << bit % 8);
   }
-  /* 6 bytes of the second header and its text flag (the first has a checksum), and the bits
-   * between the end of a body and its trailer. */
-  assert_in_range(harmless, 48, 64);
+  /* 6 bytes of the second header and its text flag (the first has a checksum), the bits
+   * between the end of a body and its trailer, and now and then one in a body: a match that
+   * begins elsewhere and copies the same bytes, the length of a code that is not used. */
+  assert_in_range(harmless, 48, 49 + 14 + 16);
   nd_buf_clear(&plain);
   nd_buf_clear(&packed);
 }
