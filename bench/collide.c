@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
+
 enum { BITS = 22, WORDS = 1 << BITS, MOST = 2 * WORDS };
 static const uint64_t base = 0x9e3779b97f4a7c15u, low_mask = WORDS - 1;
 static uint64_t key_low, key_high;
@@ -17,19 +19,6 @@ typedef struct sum {
   uint64_t value;
   uint32_t left, right; /* numbers of words */
 } sum;
-
-static uint64_t fold(uint64_t a, uint64_t b) {
-  unsigned __int128 product = (unsigned __int128)a * b;
-  return (uint64_t)product ^ (uint64_t)(product >> 64);
-}
-
-static uint64_t mix(uint64_t x) {
-  x ^= x >> 30;
-  x *= 0xbf58476d1ce4e5b9u;
-  x ^= x >> 27;
-  x *= 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
-}
 
 static int spell(char *out, uint32_t number) {
   return sprintf(out, "w%x", number);
@@ -41,7 +30,7 @@ static uint64_t hash_word(uint32_t number) {
   int n = spell(word, number);
   memcpy(&low, word, 8);
   memcpy(&high, word + 8, 8);
-  return fold(low ^ key_low, (high ^ key_high) + (uint64_t)n);
+  return nd_fold(low ^ key_low, (high ^ key_high) + (uint64_t)n);
 }
 
 static int by_value(const void *x, const void *y) {
@@ -68,8 +57,8 @@ static size_t join(sum *out, const uint64_t *left, const uint64_t *right, uint64
 int main(int argc, char **argv) {
   uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
   unsigned long wanted = argc > 2 ? strtoul(argv[2], NULL, 10) : 16, found = 0;
-  key_low = mix(seed + 0x9e3779b97f4a7c15u) | (uint64_t)0xff << 56;
-  key_high = mix(seed + 0xd1b54a32d192ed03u) | (uint64_t)0xff << 56;
+  key_low = nd_mix(seed + 0x9e3779b97f4a7c15u) | (uint64_t)0xff << 56;
+  key_high = nd_mix(seed + 0xd1b54a32d192ed03u) | (uint64_t)0xff << 56;
   uint64_t *list[4], power = base;
   for (int k = 3; k >= 0; k--, power *= base) {
     list[k] = malloc(WORDS * sizeof **list);

@@ -3,19 +3,17 @@
 
 #include <pthread.h>
 
-#include "base/hash.h"
 #include "base/threads.h"
+#include "candidate/list_table.h"
 
 enum {
   HEAD = 1,        /* words before a list's documents: times */
   PIECE = 1 << 14, /* words that a thread takes at a time */
-  FIRST_SLOTS = 1 << 10,
   JOB_DOCUMENTS = 256,
   BATCH = 4096,
   WORD_BYTES = 16, /* what a word of a list costs at most: itself, its place in the index, and
                       its share of a slot */
 };
-#define END UINT32_MAX
 
 /* Where a document stands in a list, and how often the list came. */
 typedef struct entry {
@@ -24,9 +22,8 @@ typedef struct entry {
 
 /* One thread's part: the lists that it has met, by hash. */
 typedef struct worker {
-  uint64_t *slot; /* hash << 32 | where its times are; 0: empty */
-  uint64_t slots, used;
-  uint32_t at, end; /* its piece of the lists */
+  nd_list_table table; /* a list's head is how often it came */
+  uint32_t at, end;    /* its piece of the lists */
   uint32_t *count, *touched;
   nd_common_pair *batch;
   size_t batched;
@@ -75,7 +72,7 @@ static void clear_round(nd_common *c) {
   c->words = 0;
   for (unsigned i = 0; c->worker && i < c->options.threads; i++) {
     worker *w = &c->worker[i];
-    nd_free(w->slot);
+    nd_list_table_clear(&w->table);
     nd_free(w->count);
     nd_free(w->touched);
     nd_free(w->batch);
@@ -89,22 +86,6 @@ void nd_common_free(nd_common *c) {
   nd_free(c->worker);
   pthread_mutex_destroy(&c->lock);
   nd_free(c);
-}
-
-static nd_status grow_slots(worker *w, nd_error *err) {
-  const uint64_t slots = w->slots ? w->slots * 2 : FIRST_SLOTS;
-  uint64_t *grown = nd_calloc(slots, sizeof *grown);
-  if (!grown) return nd_fail_memory(err, slots * sizeof *grown);
-  for (uint64_t i = 0; i < w->slots; i++) {
-    if (!w->slot[i]) continue;
-    uint64_t at = w->slot[i] >> 32 & (slots - 1);
-    while (grown[at]) at = (at + 1) & (slots - 1);
-    grown[at] = w->slot[i];
-  }
-  nd_free(w->slot);
-  w->slot = grown;
-  w->slots = slots;
-  return ND_OK;
 }
 
 /* Words for a list of n documents; the lists are one array, of which memory is touched as
@@ -131,42 +112,22 @@ static nd_status reserve(bool *full, nd_common *c, worker *w, uint64_t words, nd
   return status;
 }
 
-static uint64_t hash_list(const uint32_t *document, size_t n) {
-  uint64_t h = n;
-  for (size_t i = 0; i < n; i++) h = nd_fold(h ^ document[i], 0x9e3779b97f4a7c15u) + i;
-  return nd_mix(h);
-}
-
-/* Of a shorter list the end differs from every document. */
-static bool same_list(const uint32_t *list, const uint32_t *document, size_t n) {
-  size_t i = 0;
-  while (i < n && list[i] == document[i]) i++;
-  return i == n && list[n] == END;
-}
-
 nd_status nd_common_add(bool *full, nd_common *c, unsigned member, const uint32_t *document,
                         size_t n, nd_error *err) {
   worker *w = &c->worker[member];
   *full = false;
   if (n < 2) return ND_OK;
-  if (w->used * 2 >= w->slots) ND_TRY(grow_slots(w, err));
-  const uint64_t hash = hash_list(document, n) >> 32;
-  uint64_t at = hash & (w->slots - 1);
-  for (; w->slot[at]; at = (at + 1) & (w->slots - 1)) {
-    if (w->slot[at] >> 32 != hash) continue;
-    uint32_t *list = c->list + (uint32_t)w->slot[at];
-    if (list[0] == UINT32_MAX || !same_list(list + HEAD, document, n)) continue;
-    list[0]++;
+  const uint64_t hash = nd_list_hash(document, n) >> 32;
+  uint32_t *times;
+  uint64_t at;
+  ND_TRY(nd_list_find(&times, &at, &w->table, c->list, hash, document, n, err));
+  if (times) {
+    ++*times;
     return ND_OK;
   }
   ND_TRY(reserve(full, c, w, n + HEAD + 1, err));
   if (*full) return ND_OK;
-  uint32_t *list = c->list + w->at;
-  list[0] = 1;
-  memcpy(list + HEAD, document, n * sizeof *document);
-  list[HEAD + n] = END;
-  w->slot[at] = hash << 32 | w->at;
-  w->used++;
+  nd_list_enter(&w->table, at, c->list, w->at, hash, 1, document, n);
   w->at += (uint32_t)(n + HEAD + 1);
   return ND_OK;
 }
@@ -181,7 +142,7 @@ static void walk_lists(nd_common *c, uint32_t from, uint32_t to, bool fill) {
       continue;
     }
     const uint32_t times = c->list[at++];
-    for (; c->list[at] != END; at++) {
+    for (; c->list[at] != ND_LIST_END; at++) {
       const uint32_t d = c->list[at];
       if (d < from || d >= to) continue;
       if (fill)
@@ -242,7 +203,7 @@ static size_t count_document(const nd_common *c, worker *w, uint32_t a) {
   for (uint64_t e = a ? c->start[a - 1] : 0; e < c->start[a]; e++) {
     const uint32_t times = c->index[e].times, *p = c->list + c->index[e].at + 1;
     while (*p < split) p++;
-    for (uint32_t b = *p; b != END; b = *++p) {
+    for (uint32_t b = *p; b != ND_LIST_END; b = *++p) {
       const uint32_t before = count[b];
       touched[n] = b;
       n += before == 0;
@@ -287,10 +248,7 @@ nd_status nd_common_round(nd_common *c, nd_common_sink sink, void *context, nd_e
   if (c->list) {
     c->sink = sink;
     c->context = context;
-    for (unsigned i = 0; i < c->options.threads; i++) {
-      nd_free(c->worker[i].slot);
-      c->worker[i].slot = NULL;
-    }
+    for (unsigned i = 0; i < c->options.threads; i++) nd_list_table_clear(&c->worker[i].table);
     const uint64_t jobs = ((uint64_t)c->options.documents + JOB_DOCUMENTS - 1) / JOB_DOCUMENTS;
     status = make_index(c, err);
     if (status == ND_OK) {

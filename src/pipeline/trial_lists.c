@@ -4,14 +4,13 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "base/hash.h"
 #include "base/threads.h"
+#include "candidate/list_table.h"
 
 enum {
   SHARDS = 64,          /* lists are dealt out by hash, so that equal ones meet */
   MOST_PIECE = 1 << 12, /* words that a shard takes at a time */
   LEAST_PIECE = 64,
-  FIRST_SLOTS = 1 << 8,
   ROW = 48,         /* counters: the cells, … */
   TOUCHED = 46,     /* … whether the row is in use, … */
   NOWHERE = 47,     /* … and one for what no level lets pass */
@@ -21,13 +20,11 @@ enum {
   VECTOR_BYTES = ROW * 4
 };
 _Static_assert((int)TOUCHED >= (int)ND_TRIAL_CELLS && ROW > NOWHERE, "cells fit a row");
-#define END UINT32_MAX
 #define VECTOR UINT32_C(0x80000000)
 
 typedef struct shard {
   pthread_mutex_t lock;
-  uint64_t *slot; /* hash << 32 | where the list's head is; 0: empty */
-  uint64_t slots, used;
+  nd_list_table table;
   uint32_t at, end; /* its piece of the lists */
   uint64_t work;
 } shard;
@@ -112,9 +109,8 @@ void nd_trial_lists_clear(nd_trial_lists *l) {
   l->vectors = 0;
   for (unsigned i = 0; i < SHARDS; i++) {
     shard *s = &l->shard[i];
-    nd_free(s->slot);
-    s->slot = NULL;
-    s->slots = s->used = s->work = 0;
+    nd_list_table_clear(&s->table);
+    s->work = 0;
     s->at = s->end = 0;
   }
 }
@@ -123,7 +119,7 @@ void nd_trial_lists_free(nd_trial_lists *l) {
   if (!l) return;
   clear_index(l);
   for (unsigned i = 0; i < SHARDS; i++) {
-    nd_free(l->shard[i].slot);
+    nd_list_table_clear(&l->shard[i].table);
     pthread_mutex_destroy(&l->shard[i].lock);
   }
   nd_free(l->counter);
@@ -136,22 +132,6 @@ uint64_t nd_trial_lists_work(const nd_trial_lists *l) {
   uint64_t sum = 0;
   for (unsigned i = 0; i < SHARDS; i++) sum += l->shard[i].work;
   return sum;
-}
-
-static nd_status grow_slots(shard *s, nd_error *err) {
-  const uint64_t slots = s->slots ? s->slots * 2 : FIRST_SLOTS;
-  uint64_t *grown = nd_calloc(slots, sizeof *grown);
-  if (!grown) return nd_fail_memory(err, slots * sizeof *grown);
-  for (uint64_t i = 0; i < s->slots; i++) {
-    if (!s->slot[i]) continue;
-    uint64_t at = s->slot[i] >> 32 & (slots - 1);
-    while (grown[at]) at = (at + 1) & (slots - 1);
-    grown[at] = s->slot[i];
-  }
-  nd_free(s->slot);
-  s->slot = grown;
-  s->slots = slots;
-  return ND_OK;
 }
 
 /* A piece of the lists for a shard. */
@@ -194,37 +174,18 @@ static bool count_again(nd_trial_lists *l, uint32_t *head, unsigned class) {
   return true;
 }
 
-static uint64_t hash_list(const uint32_t *record, size_t n) {
-  uint64_t h = n;
-  for (size_t i = 0; i < n; i++) h = nd_fold(h ^ record[i], 0x9e3779b97f4a7c15u) + i;
-  return nd_mix(h);
-}
-
-/* Of a shorter list the end differs from every record. */
-static bool same_list(const uint32_t *list, const uint32_t *record, size_t n) {
-  size_t i = 0;
-  while (i < n && list[i] == record[i]) i++;
-  return i == n && list[n] == END;
-}
-
 static nd_status add_to_shard(bool *full, nd_trial_lists *l, shard *s, uint64_t hash,
                               const uint32_t *record, size_t n, unsigned class, nd_error *err) {
-  if (s->used * 2 >= s->slots) ND_TRY(grow_slots(s, err));
-  uint64_t at = hash & (s->slots - 1);
-  for (; s->slot[at]; at = (at + 1) & (s->slots - 1)) {
-    uint32_t *head = l->list + (uint32_t)s->slot[at];
-    if (s->slot[at] >> 32 != hash || !same_list(head + 1, record, n)) continue;
+  uint32_t *head;
+  uint64_t at;
+  ND_TRY(nd_list_find(&head, &at, &s->table, l->list, hash, record, n, err));
+  if (head) {
     *full = !count_again(l, head, class);
     return ND_OK;
   }
   *full = !reserve(l, s, n + 2);
   if (*full) return ND_OK;
-  uint32_t *list = l->list + s->at;
-  list[0] = class + 1;
-  memcpy(list + 1, record, n * sizeof *record);
-  list[1 + n] = END;
-  s->slot[at] = hash << 32 | s->at;
-  s->used++;
+  nd_list_enter(&s->table, at, l->list, s->at, hash, class + 1, record, n);
   s->at += (uint32_t)(n + 2);
   s->work += (uint64_t)n * (n - 1) / 2;
   return ND_OK;
@@ -234,7 +195,7 @@ nd_status nd_trial_lists_add(bool *full, nd_trial_lists *l, const uint32_t *reco
                              unsigned class, nd_error *err) {
   *full = false;
   if (n < 2) return ND_OK;
-  const uint64_t hash = hash_list(record, n);
+  const uint64_t hash = nd_list_hash(record, n);
   shard *s = &l->shard[hash >> 58];
   pthread_mutex_lock(&s->lock);
   nd_status status = add_to_shard(full, l, s, (hash << 6) >> 32, record, n, class, err);
@@ -249,7 +210,7 @@ static void walk_lists(nd_trial_lists *l, uint32_t from, uint32_t to, bool fill)
   for (uint64_t at = 1; at < words; at++) {
     const uint32_t head = l->list[at];
     if (head == 0) continue;
-    for (at++; l->list[at] != END; at++) {
+    for (at++; l->list[at] != ND_LIST_END; at++) {
       const uint32_t r = l->list[at];
       if (r < from || r >= to) continue;
       if (fill)
@@ -302,7 +263,7 @@ ND_INLINE size_t count_body(const nd_trial_lists *l, counter *c, uint64_t first,
     while (*p < l->second) p++;
     if (head & VECTOR) {
       const uint32_t *restrict v = l->vector + (size_t)(head & ~VECTOR) * ROW;
-      for (; *p != END; p++) {
+      for (; *p != ND_LIST_END; p++) {
         uint32_t *restrict row = rows + (size_t)*p * ROW;
         touched[n] = *p;
         n += row[TOUCHED] == 0;
@@ -313,7 +274,7 @@ ND_INLINE size_t count_body(const nd_trial_lists *l, counter *c, uint64_t first,
     }
     const unsigned class = head - 1, residue = class % ND_TRIAL_RESIDUES, deep = class >> 5 & 7;
     const unsigned level = level_cell(class);
-    for (; *p != END; p++) {
+    for (; *p != ND_LIST_END; p++) {
       uint32_t *restrict row = rows + (size_t)*p * ROW;
       touched[n] = *p;
       n += row[TOUCHED] == 0;
@@ -387,9 +348,7 @@ nd_status nd_trial_lists_count(nd_trial_lists *l, uint32_t from, uint32_t to, ui
   l->each = each;
   l->context = context;
   for (unsigned i = 0; i < SHARDS; i++) { /* no more is added */
-    nd_free(l->shard[i].slot);
-    l->shard[i].slot = NULL;
-    l->shard[i].slots = l->shard[i].used = 0;
+    nd_list_table_clear(&l->shard[i].table);
   }
   nd_status status = make_index(l, err);
   if (status == ND_OK)
