@@ -11,16 +11,12 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "neardup.h"
+#include "tools.h"
 
 enum { MOST_DOCS = 400, MOST_TOKENS = 160, SHINGLE = 5 };
 
 static char corpus_path[240], second_path[240];
-static nd_error err;
 static nd_rng rng;
-
-static void ok(nd_status status) {
-  if (status != ND_OK) fail_msg("%s: %s", nd_status_name(status), err.message);
-}
 
 typedef struct doc {
   char id[24];

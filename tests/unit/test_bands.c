@@ -14,11 +14,7 @@
 #include "base/rng.h"
 #include "candidate/bands.h"
 #include "sketch/minhash.h"
-
-static nd_error err;
-static void ok(nd_status status) {
-  if (status != ND_OK) fail_msg("%s: %s", nd_status_name(status), err.message);
-}
+#include "tools.h"
 
 /* The probability, multiplied out. */
 static double naive_recall(uint32_t bands, uint32_t rows, double s) {

@@ -13,11 +13,7 @@
 #include "base/rng.h"
 #include "feature/boilerplate.h"
 #include "text/words.h"
-
-static nd_error err;
-static void ok(nd_status status) {
-  if (status != ND_OK) fail_msg("%s: %s", nd_status_name(status), err.message);
-}
+#include "tools.h"
 
 enum { MOST = 60, SITE = 77 };
 

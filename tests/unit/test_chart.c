@@ -13,12 +13,8 @@
 #include "base/rng.h"
 #include "output/chart.h"
 #include "output/chart_scale.h"
+#include "tools.h"
 #include "xml_check.h"
-
-static nd_error err;
-static void ok(nd_status status) {
-  if (status != ND_OK) fail_msg("%s: %s", nd_status_name(status), err.message);
-}
 
 /* Draws both ways and the table; the text stays until the next call. */
 static const char *drawn(const nd_chart *c) {

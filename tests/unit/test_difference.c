@@ -11,11 +11,7 @@
 
 #include "base/rng.h"
 #include "study/difference.h"
-
-static nd_error err;
-static void ok(nd_status status) {
-  if (status != ND_OK) fail_msg("%s: %s", nd_status_name(status), err.message);
-}
+#include "tools.h"
 
 static nd_difference kind_of(const char *a, const char *b, nd_url_difference url) {
   nd_tokens x = {0}, y = {0};

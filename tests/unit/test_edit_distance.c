@@ -11,20 +11,15 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
+#include "tools.h"
 #include "verify/edit_distance.h"
 
-static nd_error err;
 static nd_rng rng;
 static nd_edit_scratch scratch;
 
-static void ok(nd_status status) {
-  if (status != ND_OK) fail_msg("%s: %s", nd_status_name(status), err.message);
-}
-
 static int setup(void **state) {
   (void)state;
-  rng.state = (uint64_t)time(NULL) * 1000 + (uint64_t)getpid();
-  print_message("seed %llu\n", (unsigned long long)rng.state);
+  seed_rng(&rng);
   return 0;
 }
 

@@ -18,20 +18,15 @@
 #include "input/line_list.h"
 #include "neardup/eval.h"
 #include "study/compare.h"
+#include "tools.h"
 
 static char dir[] = "/tmp/nd_test_eval_XXXXXX";
 static char truth_path[64], result_path[64], documents_path[64];
-static nd_error err;
 static nd_rng rng;
-
-static void ok(nd_status status) {
-  if (status != ND_OK) fail_msg("%s: %s", nd_status_name(status), err.message);
-}
 
 static int setup(void **state) {
   (void)state;
-  rng.state = (uint64_t)time(NULL) * 1000 + (uint64_t)getpid();
-  print_message("seed %llu\n", (unsigned long long)rng.state);
+  seed_rng(&rng);
   if (!mkdtemp(dir)) return -1;
   snprintf(truth_path, sizeof truth_path, "%s/truth", dir);
   snprintf(result_path, sizeof result_path, "%s/result", dir);

@@ -18,16 +18,12 @@
 
 #include "base/rng.h"
 #include "pipeline/feed.h"
+#include "tools.h"
 
 enum { MOST_FILES = 400, RANGE = 4 << 20 };
 
 static char dir[] = "/tmp/nd_test_feed_XXXXXX";
-static nd_error err;
 static nd_rng rng;
-
-static void ok(nd_status status) {
-  if (status != ND_OK) fail_msg("%s: %s", nd_status_name(status), err.message);
-}
 
 /* ---- records, expected and got ---- */
 
@@ -333,8 +329,7 @@ static void make_lines(nd_buf *out, size_t size, uint64_t most, bool giants) {
 
 static int setup(void **state) {
   (void)state;
-  rng.state = (uint64_t)time(NULL) * 1000 + (uint64_t)getpid();
-  print_message("seed %llu\n", (unsigned long long)rng.state);
+  seed_rng(&rng);
   walk.files = files;
   return mkdtemp(dir) ? 0 : -1;
 }

@@ -17,11 +17,7 @@
 #include "candidate/flat_table.h"
 #include "candidate/hamming.h"
 #include "candidate/hamming_match.h"
-
-static nd_error err;
-static void ok(nd_status status) {
-  if (status != ND_OK) fail_msg("%s: %s", nd_status_name(status), err.message);
-}
+#include "tools.h"
 
 static uint32_t naive_distance(const uint64_t *a, const uint64_t *b, uint32_t words) {
   uint32_t d = 0;

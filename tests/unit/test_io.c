@@ -17,9 +17,9 @@
 
 #include "base/io.h"
 #include "base/mem.h"
+#include "tools.h"
 
 static char dir[] = "/tmp/nd_test_io_XXXXXX";
-static nd_error err;
 
 static const char *at(const char *name) {
   static char path[4][256];
@@ -27,10 +27,6 @@ static const char *at(const char *name) {
   turn = (turn + 1) % 4;
   snprintf(path[turn], sizeof path[turn], "%s/%s", dir, name);
   return path[turn];
-}
-
-static void ok(nd_status status) {
-  if (status != ND_OK) fail_msg("%s: %s", nd_status_name(status), err.message);
 }
 
 static void refuses(nd_status got, nd_status want, const char *words) {

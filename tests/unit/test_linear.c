@@ -13,11 +13,7 @@
 #include "base/rng.h"
 #include "sketch/minhash.h"
 #include "sketch/supershingle.h"
-
-static nd_error err;
-static void ok(nd_status status) {
-  if (status != ND_OK) fail_msg("%s: %s", nd_status_name(status), err.message);
-}
+#include "tools.h"
 
 /* --- the functions ------------------------------------------------------------- */
 

@@ -11,12 +11,7 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
-
-static nd_error err;
-
-static void ok(nd_status status) {
-  if (status != ND_OK) fail_msg("%s: %s", nd_status_name(status), err.message);
-}
+#include "tools.h"
 
 static int clear_hooks(void **state) {
   (void)state;

@@ -16,16 +16,12 @@
 #include "base/rng.h"
 #include "neardup.h"
 #include "pipeline/workdir.h"
+#include "tools.h"
 
 enum { TEXTS = 300, CHUNKS = 4 };
 
-static nd_error err;
 static nd_rng rng;
 static char dir[] = "/tmp/nd_test_memory_XXXXXX";
-
-static void ok(nd_status status) {
-  if (status != ND_OK) fail_msg("%s: %s", nd_status_name(status), err.message);
-}
 
 /* ---- a corpus: texts, and the same as JSONL ---- */
 
@@ -451,9 +447,7 @@ static void failing_memory(void **state) {
 
 static int setup(void **state) {
   (void)state;
-  const char *seed = getenv("NEARDUP_SEED");
-  rng.state = seed ? strtoull(seed, NULL, 10) : (uint64_t)time(NULL) * 1000 + (uint64_t)getpid();
-  print_message("seed %llu (NEARDUP_SEED repeats it)\n", (unsigned long long)rng.state);
+  seed_rng(&rng);
   if (!mkdtemp(dir)) return -1;
   setenv("TMPDIR", dir, 1);
   return 0;

@@ -16,11 +16,7 @@
 #include "base/hash.h"
 #include "base/rng.h"
 #include "sketch/minhash.h"
-
-static nd_error err;
-static void ok(nd_status status) {
-  if (status != ND_OK) fail_msg("%s: %s", nd_status_name(status), err.message);
-}
+#include "tools.h"
 
 static int clear_hooks(void **state) {
   (void)state;

@@ -13,11 +13,7 @@
 #include "base/rng.h"
 #include "neardup/options.h"
 #include "pipeline/settings.h"
-
-static nd_error err;
-static void ok(nd_status status) {
-  if (status != ND_OK) fail_msg("%s: %s", nd_status_name(status), err.message);
-}
+#include "tools.h"
 
 static const nd_option_info *info_of(const char *name) {
   for (const nd_option_info *i = nd_option_table(); i->name; i++)

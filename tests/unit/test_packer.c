@@ -17,13 +17,9 @@
 
 #include "base/io.h"
 #include "output/packer.h"
+#include "tools.h"
 
 static char dir[] = "/tmp/nd_test_packer_XXXXXX";
-static nd_error err;
-
-static void ok(nd_status status) {
-  if (status != ND_OK) fail_msg("%s: %s", nd_status_name(status), err.message);
-}
 
 static const char *at(const char *name) {
   static char path[4][256];

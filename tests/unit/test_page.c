@@ -16,12 +16,8 @@
 #include "base/sha256.h"
 #include "output/escape.h"
 #include "output/page.h"
+#include "tools.h"
 #include "xml_check.h"
-
-static nd_error err;
-static void ok(nd_status status) {
-  if (status != ND_OK) fail_msg("%s: %s", nd_status_name(status), err.message);
-}
 
 static void expect(nd_status (*escape)(nd_buf *, nd_str, bool, nd_error *), bool line,
                    const char *text, size_t n, const char *want) {

@@ -15,11 +15,7 @@
 #include <neardup.h>
 
 #include "base/rng.h"
-
-static nd_error err;
-static void ok(nd_status status) {
-  if (status != ND_OK) fail_msg("%s: %s", nd_status_name(status), err.message);
-}
+#include "tools.h"
 
 enum { FAMILIES = 1600, MOST_WORDS = 900 };
 static char dir[] = "/tmp/neardup-plan-XXXXXX";

@@ -17,20 +17,15 @@
 #include "input/line_list.h"
 #include "study/near.h"
 #include "study/trec_run.h"
+#include "tools.h"
 
 static char dir[] = "/tmp/nd_test_prevalence_XXXXXX";
 static char path[4][64]; /* a run, another, qrels, pairs */
-static nd_error err;
 static nd_rng rng;
-
-static void ok(nd_status status) {
-  if (status != ND_OK) fail_msg("%s: %s", nd_status_name(status), err.message);
-}
 
 static int setup(void **state) {
   (void)state;
-  rng.state = (uint64_t)time(NULL) * 1000 + (uint64_t)getpid();
-  print_message("seed %llu\n", (unsigned long long)rng.state);
+  seed_rng(&rng);
   if (!mkdtemp(dir)) return -1;
   for (int i = 0; i < 4; i++) snprintf(path[i], sizeof path[i], "%s/%d", dir, i);
   return 0;

@@ -12,11 +12,7 @@
 #include "base/rng.h"
 #include "candidate/shared_values.h"
 #include "sketch/supershingle.h"
-
-static nd_error err;
-static void ok(nd_status status) {
-  if (status != ND_OK) fail_msg("%s: %s", nd_status_name(status), err.message);
-}
+#include "tools.h"
 
 typedef struct list {
   nd_item *items;

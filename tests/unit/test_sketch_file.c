@@ -18,20 +18,15 @@
 
 #include "base/rng.h"
 #include "pipeline/sketch_file.h"
+#include "tools.h"
 
 static char dir[] = "/tmp/nd_test_sketch_XXXXXX";
 static char path[200], other[200];
-static nd_error err;
 static nd_rng rng;
-
-static void ok(nd_status status) {
-  if (status != ND_OK) fail_msg("%s: %s", nd_status_name(status), err.message);
-}
 
 static int setup(void **state) {
   (void)state;
-  rng.state = (uint64_t)time(NULL) * 1000 + (uint64_t)getpid();
-  print_message("seed %llu\n", (unsigned long long)rng.state);
+  seed_rng(&rng);
   if (!mkdtemp(dir)) return -1;
   snprintf(path, sizeof path, "%s/one.nds", dir);
   snprintf(other, sizeof other, "%s/two.nds", dir);

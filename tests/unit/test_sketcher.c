@@ -17,19 +17,13 @@
 #include "neardup.h"
 #include "sketch/projection.h"
 #include "sketch/simhash.h"
+#include "tools.h"
 
-static nd_error err;
 static nd_rng rng;
-
-static void ok(nd_status status) {
-  if (status != ND_OK) fail_msg("%s: %s", nd_status_name(status), err.message);
-}
 
 static int setup(void **state) {
   (void)state;
-  const char *seed = getenv("NEARDUP_SEED");
-  rng.state = seed ? strtoull(seed, NULL, 10) : (uint64_t)time(NULL) * 1000 + (uint64_t)getpid();
-  print_message("seed %llu (NEARDUP_SEED repeats it)\n", (unsigned long long)rng.state);
+  seed_rng(&rng);
   return 0;
 }
 

@@ -24,13 +24,9 @@
 
 #include "base/io.h"
 #include "input/stream.h"
+#include "tools.h"
 
 static char dir[] = "/tmp/nd_test_stream_XXXXXX";
-static nd_error err;
-
-static void ok(nd_status status) {
-  if (status != ND_OK) fail_msg("%s: %s", nd_status_name(status), err.message);
-}
 
 static void says(const char *words) {
   if (!strstr(err.message, words)) fail_msg("'%s' lacks '%s'", err.message, words);

@@ -20,13 +20,9 @@
 
 #include "base/io.h"
 #include "input/stream.h"
+#include "tools.h"
 
 static char path[] = "/tmp/nd_test_recover_XXXXXX";
-static nd_error err;
-
-static void ok(nd_status status) {
-  if (status != ND_OK) fail_msg("%s: %s", nd_status_name(status), err.message);
-}
 
 static int setup(void **state) {
   (void)state;

@@ -13,11 +13,7 @@
 
 #include "base/rng.h"
 #include "study/study_sampling.h"
-
-static nd_error err;
-static void ok(nd_status status) {
-  if (status != ND_OK) fail_msg("%s: %s", nd_status_name(status), err.message);
-}
+#include "tools.h"
 
 /* Nikkhoo (3.6), (3.7): three pairs, 0.2 0.4 0.6 without and 0.1 0.5 0.6 with
  * sampling.  Error (0.1 + 0.1 + 0) / 3.  Correlation (3 × 0.58 − 1.2²) /

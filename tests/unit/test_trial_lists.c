@@ -12,11 +12,7 @@
 
 #include "base/rng.h"
 #include "pipeline/trial_lists.h"
-
-static nd_error err;
-static void ok(nd_status status) {
-  if (status != ND_OK) fail_msg("%s: %s", nd_status_name(status), err.message);
-}
+#include "tools.h"
 
 enum { RECORDS = 40, LISTS = 3000, KINDS = 200 };
 static uint32_t want[RECORDS][RECORDS][ND_TRIAL_CELLS], got[RECORDS][RECORDS][ND_TRIAL_CELLS];

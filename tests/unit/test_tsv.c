@@ -12,11 +12,7 @@
 
 #include "base/rng.h"
 #include "output/tsv.h"
-
-static nd_error err;
-static void ok(nd_status status) {
-  if (status != ND_OK) fail_msg("%s: %s", nd_status_name(status), err.message);
-}
+#include "tools.h"
 
 static void expect_escaped(const char *text, size_t n, const char *want) {
   nd_buf b = {0};

@@ -18,13 +18,9 @@
 
 #include "base/rng.h"
 #include "input/walk.h"
+#include "tools.h"
 
 static char top[] = "/tmp/nd_test_walk_XXXXXX";
-static nd_error err;
-
-static void ok(nd_status status) {
-  if (status != ND_OK) fail_msg("%s: %s", nd_status_name(status), err.message);
-}
 
 /* A path below the test's own directory. */
 static const char *at(const char *name) {

@@ -14,11 +14,7 @@
 #include "text/plain.h"
 #include "text/site.h"
 #include "text/web.h"
-
-static nd_error err;
-static void ok(nd_status status) {
-  if (status != ND_OK) fail_msg("%s: %s", nd_status_name(status), err.message);
-}
+#include "tools.h"
 
 /* --- hosts and sites ------------------------------------------------------------ */
 

@@ -12,11 +12,7 @@
 #include "base/rng.h"
 #include "cluster/clusters.h"
 #include "cluster/what_if.h"
-
-static nd_error err;
-static void ok(nd_status status) {
-  if (status != ND_OK) fail_msg("%s: %s", nd_status_name(status), err.message);
-}
+#include "tools.h"
 
 enum { N = 60 };
 

@@ -13,12 +13,8 @@
 
 #include "base/rng.h"
 #include "text/words.h"
+#include "tools.h"
 #include "verify/word_diff.h"
-
-static nd_error err;
-static void ok(nd_status status) {
-  if (status != ND_OK) fail_msg("%s: %s", nd_status_name(status), err.message);
-}
 
 static void check(const nd_diff *d, const uint32_t *a, size_t n, const uint32_t *b, size_t m) {
   size_t at_a = 0, at_b = 0, same = 0;

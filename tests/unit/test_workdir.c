@@ -15,18 +15,14 @@
 #include <cmocka.h>
 
 #include "pipeline/workdir.h"
+#include "tools.h"
 
 static char base[] = "/tmp/nd_test_workdir_XXXXXX";
 static char dir[80], tmp[80];
-static nd_error err;
 static nd_options options;
 static nd_settings settings;
 static nd_input_file file = {"a.txt", "a.txt", "a.txt", 100, 12345};
 static nd_walk walk = {.files = &file, .n = 1};
-
-static void ok(nd_status status) {
-  if (status != ND_OK) fail_msg("%s: %s", nd_status_name(status), err.message);
-}
 
 static void refused(nd_status status, const char *word) {
   assert_int_equal(status, ND_ERR_STATE);
