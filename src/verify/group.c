@@ -10,6 +10,7 @@
 #include "base/bits.h"
 #include "base/hash.h"
 #include "text/words.h"
+#include "verify/same_bytes.h"
 
 enum { AHEAD = 16 }; /* shingles that are hashed at once */
 
@@ -160,12 +161,6 @@ static nd_status reserve_entries(nd_group *g, size_t n, nd_error *err) {
   return ND_OK;
 }
 
-ND_INLINE bool same_bytes(const char *p, const char *q, size_t n) {
-  for (; n > 8; p += 8, q += 8, n -= 8)
-    if (nd_load64(p) != nd_load64(q)) return false;
-  return ((nd_load64(p) ^ nd_load64(q)) & nd_hash_masks[n][0]) == 0;
-}
-
 /* The number of a shingle, a new one when it is seen for the first time. */
 ND_INLINE uint32_t number_of(nd_group *g, entry e) {
   const char *text = g->members[e.member].text.p + e.begin;
@@ -173,29 +168,12 @@ ND_INLINE uint32_t number_of(nd_group *g, entry e) {
   for (; g->slot[i]; i = (i + 1) & (g->slots - 1)) {
     const entry *x = &g->entries[g->slot[i] - 1];
     if (x->fingerprint == e.fingerprint && x->length == e.length &&
-        same_bytes(g->members[x->member].text.p + x->begin, text, e.length))
+        nd_same_bytes(g->members[x->member].text.p + x->begin, text, e.length))
       return g->slot[i] - 1;
   }
   g->entries[g->entry_n] = e;
   g->slot[i] = (uint32_t)++g->entry_n;
   return (uint32_t)g->entry_n - 1;
-}
-
-static size_t equal_front(const char *p, const char *q, size_t n) {
-  size_t i = 0;
-  for (; i + 32 <= n; i += 32) {
-    uint64_t a = nd_load64(p + i) ^ nd_load64(q + i);
-    uint64_t b = nd_load64(p + i + 8) ^ nd_load64(q + i + 8);
-    uint64_t c = nd_load64(p + i + 16) ^ nd_load64(q + i + 16);
-    uint64_t d = nd_load64(p + i + 24) ^ nd_load64(q + i + 24);
-    if (a | b | c | d) break;
-  }
-  for (; i + 8 <= n; i += 8) {
-    uint64_t x = nd_load64(p + i) ^ nd_load64(q + i);
-    if (x) return i + (size_t)(__builtin_ctzll(x) >> 3);
-  }
-  while (i < n && p[i] == q[i]) i++;
-  return i;
 }
 
 /* Tokens of the new document from `first` on that end at or before byte `at`: the
@@ -225,7 +203,7 @@ static size_t equal_run(const nd_group *g, const entry *x, const member *b, size
   size_t a_end = x->begin + x->length, b_end = g->token_end[j + k - 1];
   size_t a_left = a->text.n - a_end, b_left = b->text.n - b_end;
   size_t alike =
-      equal_front(a->text.p + a_end, b->text.p + b_end, a_left < b_left ? a_left : b_left);
+      nd_equal_front(a->text.p + a_end, b->text.p + b_end, a_left < b_left ? a_left : b_left);
   size_t behind = tokens_until(g, j + k, b_end + alike);
   /* A last token that only begins alike does not count. */
   if (behind > j + k && g->token_end[behind - 1] == b_end + alike && alike < a_left &&

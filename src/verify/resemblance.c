@@ -12,6 +12,7 @@
 
 #include "base/hash.h"
 #include "text/words.h"
+#include "verify/same_bytes.h"
 
 /* Shingles by their fingerprints: shingle number + 1, 0 = free. */
 typedef struct table {
@@ -116,32 +117,11 @@ ND_INLINE size_t home(const nd_comparer *c, uint64_t fingerprint, size_t mask) {
   return (size_t)(nd_fold(fingerprint ^ c->salt, 0x9fb21c651e98df25u)) & mask;
 }
 
-/* Bytes [p, p+n) equal [q, q+n)?  Short ones without a call. */
-ND_INLINE bool same_bytes(const char *p, const char *q, size_t n) {
-  while (n > 8) {
-    if (nd_load64(p) != nd_load64(q)) return false;
-    p += 8;
-    q += 8;
-    n -= 8;
-  }
-  return ((nd_load64(p) ^ nd_load64(q)) & nd_hash_masks[n][0]) == 0;
-}
-
 ND_INLINE bool same_shingle(side a, size_t i, side b, size_t j) {
   const nd_shingles *x = a.shingles, *y = b.shingles;
   size_t n = x->end[i] - x->begin[i];
-  return n == y->end[j] - y->begin[j] && same_bytes(a.text + x->begin[i], b.text + y->begin[j], n);
-}
-
-/* How many bytes are equal from the front. */
-static size_t equal_front(const char *p, const char *q, size_t n) {
-  size_t i = 0;
-  for (; i + 8 <= n; i += 8) {
-    uint64_t x = nd_load64(p + i) ^ nd_load64(q + i);
-    if (x) return i + (size_t)(__builtin_ctzll(x) >> 3);
-  }
-  while (i < n && p[i] == q[i]) i++;
-  return i;
+  return n == y->end[j] - y->begin[j] &&
+         nd_same_bytes(a.text + x->begin[i], b.text + y->begin[j], n);
 }
 
 /* Shingle i of the left document equals shingle j of the right one: so many of
@@ -150,7 +130,7 @@ static size_t equal_run(side a, size_t i, side b, size_t j) {
   const nd_shingles *x = a.shingles, *y = b.shingles;
   size_t a_left = a.n - x->end[i], b_left = b.n - y->end[j];
   size_t alike =
-      equal_front(a.text + x->end[i], b.text + y->end[j], a_left < b_left ? a_left : b_left);
+      nd_equal_front(a.text + x->end[i], b.text + y->end[j], a_left < b_left ? a_left : b_left);
   size_t most = x->n - i < y->n - j ? x->n - i : y->n - j, run = 1;
   while (run < most && x->end[i + run] - x->end[i] <= alike &&
          x->end[i + run] - x->end[i] == y->end[j + run] - y->end[j] &&
@@ -239,7 +219,7 @@ static nd_status compare_whole(nd_overlap *out, nd_comparer *c, nd_prepared *rig
   return ND_OK;
 }
 
-/* … and from the back. */
+/* How many bytes are equal from the back. */
 static size_t equal_back(const char *p_end, const char *q_end, size_t n) {
   size_t i = 0;
   for (; i + 8 <= n; i += 8) {
@@ -271,7 +251,7 @@ static bool at_end_of_token(const nd_buf *text, size_t at) {
  * without counting a token twice. */
 static void common_ends(const nd_prepared *a, const nd_prepared *b, size_t *front, size_t *back) {
   size_t shorter = a->text.n < b->text.n ? a->text.n : b->text.n;
-  size_t n = equal_front(a->text.p, b->text.p, shorter);
+  size_t n = nd_equal_front(a->text.p, b->text.p, shorter);
   *front = tokens_before(b, n);
   /* A last token that only begins alike does not count. */
   if (*front && b->token_end[*front - 1] == n &&
