@@ -23,7 +23,8 @@ typedef struct entry {
 /* One thread's part: the lists that it has met, by hash. */
 typedef struct worker {
   nd_list_table table; /* a list's head is how often it came */
-  uint32_t at, end;    /* its piece of the lists */
+  uint32_t *list;      /* all lists, as this thread knows them; NULL before its first */
+  uint32_t at, end;    /* its piece of them */
   uint32_t *count, *touched;
   nd_common_pair *batch;
   size_t batched;
@@ -98,12 +99,14 @@ static nd_status reserve(bool *full, nd_common *c, worker *w, uint64_t words, nd
   pthread_mutex_lock(&c->lock);
   if (!c->list) {
     c->list = nd_calloc(c->cap, sizeof *c->list);
-    if (!c->list) status = nd_fail_memory(err, c->cap * sizeof *c->list);
     c->words = HEAD; /* place 0 means an empty slot */
   }
-  if (c->words + piece > c->cap) {
+  if (!c->list) {
+    status = nd_fail_memory(err, c->cap * sizeof *c->list);
+  } else if (c->words + piece > c->cap) {
     *full = true;
   } else {
+    w->list = c->list;
     w->at = (uint32_t)c->words;
     w->end = (uint32_t)(c->words + piece);
     c->words += piece;
@@ -120,14 +123,14 @@ nd_status nd_common_add(bool *full, nd_common *c, unsigned member, const uint32_
   const uint64_t hash = nd_list_hash(document, n) >> 32;
   uint32_t *times;
   uint64_t at;
-  ND_TRY(nd_list_find(&times, &at, &w->table, c->list, hash, document, n, err));
+  ND_TRY(nd_list_find(&times, &at, &w->table, w->list, hash, document, n, err));
   if (times) {
     ++*times;
     return ND_OK;
   }
   ND_TRY(reserve(full, c, w, n + HEAD + 1, err));
   if (*full) return ND_OK;
-  nd_list_enter(&w->table, at, c->list, w->at, hash, 1, document, n);
+  nd_list_enter(&w->table, at, w->list, w->at, hash, 1, document, n);
   w->at += (uint32_t)(n + HEAD + 1);
   return ND_OK;
 }

@@ -74,7 +74,7 @@ static nd_status spill(nd_scatter *s, part *p, nd_error *err) {
   pthread_mutex_unlock(&s->file_lock);
   ND_TRY(status);
   ND_TRY(nd_array_grow(&p->extent, &p->extent_cap, p->extents + 1, sizeof *p->extent, err));
-  const uint64_t at = atomic_fetch_add(&s->written, p->n);
+  const uint64_t at = atomic_fetch_add_explicit(&s->written, p->n, memory_order_relaxed);
   ND_TRY(nd_io_pwrite_full(s->fd, p->items, p->n * sizeof *p->items, at * sizeof *p->items,
                            file_name, err));
   p->extent[p->extents++] = (extent){at, p->n};

@@ -36,7 +36,7 @@ typedef struct nd_setjoin_spill {
 static nd_status spill_part(nd_setjoin *j, uint64_t first, nd_setjoin_part *p, nd_error *err) {
   nd_setjoin_spill *s = j->spill;
   const size_t unit = nd_setjoin_unit(j);
-  const uint64_t at = atomic_fetch_add(&s->written, p->bytes.n);
+  const uint64_t at = atomic_fetch_add_explicit(&s->written, p->bytes.n, memory_order_relaxed);
   ND_TRY(nd_io_pwrite_full(s->fd, p->bytes.p, p->bytes.n, at, file_name, err));
   uint64_t begin = 0;
   for (size_t i = 0; i < p->n; begin = p->end[i++]) {

@@ -138,11 +138,13 @@ uint64_t nd_trial_lists_work(const nd_trial_lists *l) {
 static bool reserve(nd_trial_lists *l, shard *s, uint64_t words) {
   if (s->end - s->at >= words) return true;
   const uint64_t piece = words > l->piece ? words : l->piece;
-  const uint64_t at = atomic_fetch_add(&l->words, piece);
-  if (at + piece > l->list_cap) {
-    atomic_fetch_sub(&l->words, piece);
-    return false;
-  }
+  /* Taken only where it fits: of pieces taken and given back, a smaller one that fits in
+   * between would stand where the next one goes. */
+  uint64_t at = atomic_load_explicit(&l->words, memory_order_relaxed);
+  do {
+    if (at + piece > l->list_cap) return false;
+  } while (!atomic_compare_exchange_weak_explicit(&l->words, &at, at + piece, memory_order_relaxed,
+                                                  memory_order_relaxed));
   s->at = (uint32_t)at;
   s->end = (uint32_t)(at + piece);
   return true;
@@ -162,9 +164,9 @@ ND_INLINE void count_class(uint32_t *row, unsigned class) {
 /* One more shingle of a list that is there. */
 static bool count_again(nd_trial_lists *l, uint32_t *head, unsigned class) {
   if (!(*head & VECTOR)) {
-    const uint32_t number = atomic_fetch_add(&l->vectors, 1);
+    const uint32_t number = atomic_fetch_add_explicit(&l->vectors, 1, memory_order_relaxed);
     if (number >= l->vector_cap) {
-      atomic_fetch_sub(&l->vectors, 1);
+      atomic_fetch_sub_explicit(&l->vectors, 1, memory_order_relaxed);
       return false;
     }
     count_class(l->vector + (size_t)number * ROW, *head - 1);

@@ -1,12 +1,15 @@
 /* Counting what documents have in common, against counting pair by pair. */
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
 
 #include "base/rng.h"
+#include "base/threads.h"
 #include "candidate/common_count.h"
 
 enum { MOST = 60 };
@@ -100,7 +103,44 @@ static void test_rounds(void **state) {
   nd_common_free(c);
 }
 
+/* Two threads, of which the second begins when the first has added, told by nothing that
+ * would order their memory: what they share is ordered by the counter alone. */
+typedef struct beginners {
+  nd_common *common;
+  atomic_int added;
+} beginners;
+
+static nd_status add_once(void *context, unsigned member, uint64_t job, nd_error *err) {
+  beginners *b = context;
+  if (job == 1) {
+    while (atomic_load_explicit(&b->added, memory_order_relaxed) == 0) sched_yield();
+  }
+  bool full;
+  const uint32_t document[2] = {(uint32_t)job, 5};
+  const nd_status status = nd_common_add(&full, b->common, member, document, 2, err);
+  atomic_fetch_add_explicit(&b->added, 1, memory_order_relaxed);
+  if (job == 0) {
+    while (atomic_load_explicit(&b->added, memory_order_relaxed) < 2) sched_yield();
+  }
+  return status;
+}
+
+static void test_first_list_of_two_threads(void **state) {
+  (void)state;
+  const nd_common_options o = {.documents = 6, .threads = 2};
+  beginners b = {0};
+  assert_int_equal(nd_common_new(&b.common, &o, NULL), ND_OK);
+  assert_int_equal(nd_threads_run(2, 2, add_once, &b, NULL), ND_OK);
+  static sums got;
+  got = (sums){.lock = PTHREAD_MUTEX_INITIALIZER, .n = 6};
+  assert_int_equal(nd_common_round(b.common, add_pairs, &got, NULL), ND_OK);
+  for (uint32_t a = 0; a < 6; a++)
+    for (uint32_t z = 0; z < 6; z++) assert_int_equal(got.common[a * 6 + z], a < 2 && z == 5);
+  nd_common_free(b.common);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_rounds)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_rounds),
+                                     cmocka_unit_test(test_first_list_of_two_threads)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
