@@ -115,11 +115,14 @@ static void edited_tokens(doc *d, const doc *from) {
   }
 }
 
-/* The text with changing case and punctuation, which tokens do not have. */
-static void put_document(nd_buf *b, const doc *d) {
+/* The text with changing case and punctuation, which tokens do not have; of some site, if any. */
+static void put_document(nd_buf *b, const doc *d, bool sited) {
   static const char *const between[] = {" ", ", ", "\\n", " - ", ".  ", "\\t"};
-  ok(nd_buf_printf(b, &err, "{\"id\": \"%s\", \"text\": \"%s", d->id,
-                   nd_rng_below(&rng, 2) ? "" : "("));
+  static const char *const hosts[] = {"one.example.org", "Two.Example.ORG", "example.net", ""};
+  const char *host = sited ? hosts[nd_rng_below(&rng, 4)] : "";
+  ok(nd_buf_printf(b, &err, "{\"id\": \"%s\", ", d->id));
+  if (host[0]) ok(nd_buf_printf(b, &err, "\"url\": \"http://%s/%zu\", ", host, d->tokens));
+  ok(nd_buf_printf(b, &err, "\"text\": \"%s", nd_rng_below(&rng, 2) ? "" : "("));
   for (size_t i = 0; i < d->tokens; i++) {
     char word[16];
     spell(word, d->token[i]);
@@ -137,7 +140,7 @@ static void write_file(const char *path, const nd_buf *b) {
   fclose(f);
 }
 
-/* With `varied` the second file is packed, and ids repeat. */
+/* With `varied` the second file is packed, ids repeat, and documents have sites. */
 static void make_varied_corpus(size_t n, bool varied) {
   doc_n = n;
   reject_n = 0;
@@ -155,7 +158,7 @@ static void make_varied_corpus(size_t n, bool varied) {
     if (nd_rng_below(&rng, 15) == 0) put(b, "  \n");
     if (nd_rng_below(&rng, 15) == 0) put(b, "{\"id\": broken\n"), reject_n++;
     d->at = b->n;
-    put_document(b, d);
+    put_document(b, d, varied);
     put(b, "\n");
     d->n = b->n - d->at;
   }

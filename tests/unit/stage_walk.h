@@ -271,6 +271,33 @@ static inline nd_status walk_cluster(stage_walker *w, nd_error *e) {
   return nd_settle_finish(w->settle, w->values, n, e);
 }
 
+/* The page, with parts as the blocks tell them: files have numbers here. */
+static inline nd_status walk_report(stage_walker *w, const nd_summary *counts,
+                                    const uint8_t *dropped, const char *dir, nd_error *e) {
+  const uint32_t *document;
+  nd_str text[WALK_DOCUMENTS], lines;
+  nd_buf parts = {0}, rejected = {0};
+  const char *paths[4] = {"a", "b", "c", "d"};
+  nd_settle_page page = {.summary = counts, .text = text};
+  nd_status status = nd_settle_report_texts(&document, &page.texts, w->settle, e);
+  page.text_document = document;
+  for (size_t i = 0; status == ND_OK && i < page.texts; i++)
+    text[i] = nd_buf_str(&w->text[document[i]]);
+  for (size_t b = 0; status == ND_OK && b < w->blocks; b++) {
+    nd_str image = nd_buf_str(&w->image[b]);
+    status = nd_stage_parts(&lines, w->stage, image, dropped + w->first[b], e);
+    if (status == ND_OK) status = nd_buf_append(&parts, lines.p, lines.n, e);
+    if (status == ND_OK) status = nd_stage_rejects(&lines, w->stage, image, paths, 0, e);
+    if (status == ND_OK) status = nd_buf_append(&rejected, lines.p, lines.n, e);
+  }
+  page.parts = nd_buf_str(&parts);
+  page.rejected = nd_buf_str(&rejected);
+  if (status == ND_OK) status = nd_settle_write_report(w->settle, &page, dir, e);
+  nd_buf_clear(&parts);
+  nd_buf_clear(&rejected);
+  return status;
+}
+
 static inline nd_status walk_write(stage_walker *w, const char *dir, nd_error *e) {
   uint32_t document[WALK_DOCUMENTS], centre[WALK_DOCUMENTS];
   uint64_t value[WALK_DOCUMENTS];
@@ -297,12 +324,10 @@ static inline nd_status walk_write(stage_walker *w, const char *dir, nd_error *e
   for (uint32_t d = 0; d < w->documents; d++) dropped[d] = centre[d] != d;
   for (size_t b = 0; b < w->blocks; b++) {
     uint64_t gone;
-    nd_str rejects;
-    const char *paths[4] = {"a", "b", "c", "d"};
     image[b] = nd_buf_str(&w->image[b]);
     ND_TRY(nd_stage_cut_bytes(&gone, w->stage, image[b], dropped + w->first[b], e));
-    ND_TRY(nd_stage_rejects(&rejects, w->stage, image[b], paths, 0, e));
   }
+  ND_TRY(walk_report(w, &counts, dropped, dir, e));
   snprintf(path, sizeof path, "%s/kept", dir);
   snprintf(work, sizeof work, "%s/work", dir);
   mkdir(path, 0777);

@@ -1,0 +1,105 @@
+/* Every method with so little memory that even a small corpus does not fit: the pairs are those
+ * of a run in memory, byte for byte. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "little_memory.h"
+
+#include "fault_tools.h"
+
+static char dir[200];
+
+static nd_status collect(void *context, const char *bytes, size_t n, nd_error *e) {
+  return nd_buf_append(context, bytes, n, e);
+}
+
+static void run(nd_buf *out, nd_summary *summary, const char *const *options, bool against,
+                uint64_t memory) {
+  const char *inputs[2] = {corpus_path, second_path};
+  nd_sink sink = {out, collect};
+  nd_options o;
+  nd_options_init(&o);
+  o.threads = 1 + (unsigned)nd_rng_below(&rng, 3);
+  for (size_t i = 0; options[i]; i += 2) ok(nd_options_set(&o, options[i], options[i + 1], &err));
+  if (against) snprintf(o.against, sizeof o.against, "%s", second_path);
+  snprintf(o.tmp, sizeof o.tmp, "%s", dir);
+  out->n = 0;
+  ok(little_pairs(summary, inputs, against ? 1 : 2, &sink, &o, NULL, memory, &err));
+}
+
+static const char *const sets[][9] = {
+    {"threshold", "0.5", NULL},
+    {"threshold", "0.5", "collapse", "yes", NULL},
+    {"threshold", "0.4", "bucket-cap", "2", NULL},
+    {"family", "linear", "verify", "none", "threshold", "0.5", NULL},
+    {"family", "linear", "threshold", "0.1", "columns", "minhash,exact", NULL},
+    {"method", "join", "threshold", "0.3", NULL},
+    {"method", "ppjoin+", "threshold", "0.5", NULL},
+    {"method", "allpairs", "similarity", "cosine", "threshold", "0.5", NULL},
+    {"method", "join", "similarity", "edit", "threshold", "4", NULL},
+    {"method", "join", "similarity", "containment", "threshold", "0.5", NULL},
+    {"method", "exact", "threshold", "0", NULL},
+    {"method", "exact", "threshold", "0.3", "top", "3", NULL},
+    {"method", "exact", "sample", "sct:6", "sample", "mod:2", NULL},
+    {"sample", "sct:20", "verify", "exact", NULL},
+    {"method", "exact", "sample", "adaptive:0.8", "threshold", "0.5", NULL},
+    {"method", "simhash", "hamming", "12", NULL},
+    {"method", "simhash", "weights", "tfidf", "columns", "simhash,site", NULL},
+    {"method", "supershingle", "agree", "1", NULL},
+    {"method", "projection", "agree-bits", "250", "complete", "yes", NULL},
+    {"method", "combined-site", "complete", "yes", NULL},
+    {"method", "digest", NULL},
+    {"ignore-boilerplate", "yes", "threshold", "0.3", NULL},
+    {"verify", "none", "candidates", "exact", "method", "simhash", "hamming", "16", NULL},
+};
+
+static void test_same_pairs(void **state) {
+  (void)state;
+  nd_buf want = {0}, got = {0};
+  size_t bytes = 0;
+  for (size_t k = 0; k < sizeof sets / sizeof *sets; k++) {
+    make_varied_corpus(60 + (size_t)nd_rng_below(&rng, 120), nd_rng_below(&rng, 2));
+    for (int against = 0; against < 2; against++) {
+      nd_summary x, y;
+      if (against && (strcmp(sets[k][0], "ignore-boilerplate") == 0)) continue;
+      run(&want, &x, sets[k], against, 64 << 20);
+      bytes += want.n;
+      for (uint64_t memory = 1 << 12; memory <= 1 << 18; memory <<= 6) {
+        run(&got, &y, sets[k], against, memory);
+        if (got.n != want.n || memcmp(got.p, want.p, want.n) != 0)
+          fail_msg("set %zu, %d, in %lu bytes: %zu bytes of pairs, not %zu", k, against, memory,
+                   got.n, want.n);
+        assert_int_equal(x.pairs, y.pairs);
+      }
+    }
+  }
+  assert_true(bytes > 5000);
+  nd_buf_clear(&want);
+  nd_buf_clear(&got);
+}
+
+static int set_up(void **state) {
+  (void)state;
+  if (!begin_folder(dir, sizeof dir, "little")) return -1;
+  snprintf(corpus_path, sizeof corpus_path, "%s/a.jsonl", dir);
+  snprintf(second_path, sizeof second_path, "%s/b.jsonl", dir);
+  return 0;
+}
+
+static int tear_down(void **state) {
+  (void)state;
+  unlink(corpus_path);
+  unlink(second_path);
+  nd_buf_clear(&text_of[0]);
+  nd_buf_clear(&text_of[1]);
+  return remove_folder(dir);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_pairs)};
+  return cmocka_run_group_tests(tests, set_up, tear_down);
+}
