@@ -5,8 +5,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <execinfo.h>
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/rng.h"
+#include "every_place.h"
 #include "naive_corpus.h"
 #include "pipeline/workdir.h"
 
@@ -94,31 +93,6 @@ static inline nd_status remove_left_behind(const char *folder, nd_error *error) 
   }
   if (d) closedir(d);
   return status;
-}
-
-/* The first call of every place, told by who called whom: the addresses next to it on the
- * stack.  A place that one operation has shown is not tried by the others. */
-enum { MOST_PLACES = 1 << 17, NEXT = 8 };
-static uint64_t place_hash[MOST_PLACES]; /* open addressing; 0: free */
-static uint64_t place_call[MOST_PLACES], place_kind;
-static size_t place_n, places_known;
-static pthread_mutex_t places_lock = PTHREAD_MUTEX_INITIALIZER;
-
-static inline void note_place(uint64_t nth) {
-  void *stack[NEXT];
-  int n = backtrace(stack, NEXT);
-  uint64_t hash = place_kind;
-  for (int i = 0; i < n; i++) hash = (hash ^ (uintptr_t)stack[i]) * 0x9e3779b97f4a7c15u;
-  hash |= 1;
-  pthread_mutex_lock(&places_lock);
-  size_t at = (size_t)(hash >> 40) % MOST_PLACES;
-  while (place_hash[at] && place_hash[at] != hash) at = (at + 1) % MOST_PLACES;
-  if (!place_hash[at]) {
-    assert_true(++places_known < MOST_PLACES / 2);
-    place_hash[at] = hash;
-    place_call[place_n++] = nth;
-  }
-  pthread_mutex_unlock(&places_lock);
 }
 
 /* The names in a folder but those of the list (which ends with NULL), for a message; "" if
