@@ -16,26 +16,17 @@ static int wants_colour(void) {
   return isatty(STDOUT_FILENO) && !(no && no[0]) && !(term && strcmp(term, "dumb") == 0);
 }
 
-static nd_status to_file(void *context, const char *bytes, size_t n, nd_error *err) {
-  FILE *f = context;
-  if (fwrite(bytes, 1, n, f) == n) return ND_OK;
-  return nd_fail(err, ND_ERR_IO, "the page could not be written: is the disk full?");
-}
-
 static nd_status explain(nd_summary *s, nd_explain_request *request, const char *path,
                          const nd_options *options, const nd_hooks *hooks, nd_error *err) {
   nd_sink out = cli_stdout_coloured();
   if (!path) return nd_explain(s, request, &out, options, hooks, err);
   request->form = ND_EXPLAIN_HTML;
   if (strcmp(path, "-") == 0) return nd_explain(s, request, &out, options, hooks, err);
-  FILE *f = fopen(path, "wb");
-  if (!f) return nd_fail(err, ND_ERR_IO, "cannot write %s; does its folder exist?", path);
-  nd_sink page = {f, to_file};
-  nd_status status = nd_explain(s, request, &page, options, hooks, err);
-  if (fclose(f) != 0 && status == ND_OK)
-    status = nd_fail(err, ND_ERR_IO, "cannot write %s: is the disk full?", path);
-  if (status != ND_OK) remove(path);
-  return status;
+  cli_file file;
+  nd_status status = cli_file_open(&file, &out, path, err);
+  if (status != ND_OK) return status;
+  status = nd_explain(s, request, &out, options, hooks, err);
+  return cli_file_close(&file, status, err);
 }
 
 static int run(const cli_command *self, int argc, char **argv) {

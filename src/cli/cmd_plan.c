@@ -92,12 +92,6 @@ static void report_minhash(const nd_plan_result *r, const nd_options *o) {
           cli_bytes(r->minhash_bytes), r->minhash_seconds);
 }
 
-/* The plan into a file. */
-static nd_status write_file(void *context, const char *bytes, size_t n, nd_error *err) {
-  if (fwrite(bytes, 1, n, context) == n) return ND_OK;
-  return nd_fail(err, ND_ERR_IO, "cannot write the plan");
-}
-
 static int plan(const cli_args *args, const nd_plan_request *q) {
   nd_summary s;
   nd_plan_result r;
@@ -105,21 +99,16 @@ static int plan(const cli_args *args, const nd_plan_request *q) {
   nd_hooks hooks;
   cli_progress progress;
   nd_sink out = cli_stdout();
-  FILE *file = NULL;
-  if (args->extra[OUTPUT] && q->precision.num) {
-    file = fopen(args->extra[OUTPUT], "we");
-    if (!file) {
-      cli_complain("cannot open %s for writing", args->extra[OUTPUT]);
-      return EXIT_FAILED;
-    }
-    out = (nd_sink){file, write_file};
+  const char *path = q->precision.num ? args->extra[OUTPUT] : NULL;
+  cli_file file;
+  if (path && cli_file_open(&file, &out, path, &err) != ND_OK) {
+    cli_complain("%s", err.message);
+    return EXIT_FAILED;
   }
   cli_progress_start(&progress, &args->options, &hooks);
   nd_status status = nd_plan(&r, &s, q, &out, &args->options, &hooks, &err);
   cli_progress_end(&progress);
-  if (file && fclose(file) != 0 && status == ND_OK)
-    status = nd_fail(&err, ND_ERR_IO, "cannot write %s", args->extra[OUTPUT]);
-  if (file && status != ND_OK) remove(args->extra[OUTPUT]);
+  if (path) status = cli_file_close(&file, status, &err);
   if (status == ND_OK && progress.how != CLI_PROGRESS_JSON) {
     fprintf(stderr,
             "drawn     %s of %s documents, %s different; about %.0f near-duplicate pairs in all\n",

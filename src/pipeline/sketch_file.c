@@ -103,6 +103,10 @@ nd_status nd_sketch_create(nd_sketch_writer **out, const char *path, nd_str para
   nd_sketch_writer *w = nd_calloc(1, sizeof *w);
   if (!w) return nd_fail_memory(err, sizeof *w);
   *out = w;
+  nd_file_info there;
+  ND_TRY(nd_io_probe(&there, path, err));
+  if (there.exists && !there.regular) /* which would be put in the place of a device, say */
+    return nd_fail(err, ND_ERR_USAGE, "%s is not a plain file; sketches need one", path);
   char suffix[48];
   snprintf(suffix, sizeof suffix, ".part-%ld", (long)getpid());
   ND_TRY(copy_text(&w->path, path, "", err));
