@@ -16,6 +16,7 @@ static char dir[200];
 static char out_path[240], truth_path[240];
 static char run_path[2][240], qrels_path[240]; /* of a search system */
 static const char *inputs[2] = {corpus_path, second_path};
+static char wide_path[240];       /* few documents, which fill more than one range */
 static nd_summary summary, right; /* of this run; of one without failures */
 
 /* --- operations ------------------------------------------------------------------- */
@@ -70,6 +71,19 @@ static nd_status run_dedup(nd_buf *out, const operation *self) {
   (void)out; /* gathered afterwards, when nothing fails any more */
   nd_options o = options_of(self);
   return nd_dedup(&summary, inputs, 2, out_path, &o, &going_on, &err);
+}
+
+/* Of a large plain file only places are kept; its texts are read again. */
+static nd_status run_wide(nd_buf *out, const operation *self) {
+  nd_options o = options_of(self);
+  nd_sink sink = {out, collect};
+  const char *wide = wide_path;
+  if (strstr(self->name, "stages")) return stage_walk(&summary, &wide, 1, out_path, &o, &err);
+  if (strstr(self->name, "inspect"))
+    return nd_inspect(&summary, &wide, 1, 1, &sink, &o, &going_on, &err);
+  if (strstr(self->name, "dedup"))
+    return nd_dedup(&summary, &wide, 1, out_path, &o, &going_on, &err);
+  return nd_pairs(&summary, &wide, 1, &sink, &o, &going_on, &err);
 }
 
 /* Two shards, then the run that puts them together. */
@@ -127,13 +141,13 @@ static nd_status run_pairs(nd_buf *out, const operation *self) {
   return nd_pairs(&summary, inputs, 2, &sink, &o, &going_on, &err);
 }
 
-/* With 64 KiB, which is less than is needed for anything. */
+/* With 16 KiB, which is less than is needed for anything. */
 static nd_status run_little(nd_buf *out, const operation *self) {
   nd_options o = options_of(self);
   nd_sink sink = {out, collect};
   size_t n = 2;
   if (strstr(self->name, "against")) snprintf(o.against, sizeof o.against, "%s", inputs[--n]);
-  return little_pairs(&summary, inputs, n, &sink, &o, &going_on, 1 << 16, &err);
+  return little_pairs(&summary, inputs, n, &sink, &o, &going_on, 1 << 14, &err);
 }
 
 static nd_status run_inspect(nd_buf *out, const operation *self) {
@@ -346,6 +360,10 @@ static const operation operations[] = {
      run_dedup,
      {"ignore-boilerplate", "yes", "keep", "newest"},
      false},
+    {"dedup of ranges", run_wide, {NULL}, false},
+    {"pairs of ranges", run_wide, {"method", "exact", "weights", "tfidf"}, false},
+    {"inspect of ranges", run_wide, {NULL}, false},
+    {"stages of ranges", run_wide, {NULL}, false},
     {"pairs in memory, the best", run_memory, {"method", "exact", "top", "2"}, false},
     {"pairs in memory, collapsed", run_memory, {"collapse", "yes"}, false},
     {"pairs in little memory", run_little, {"collapse", "yes"}, false},
@@ -377,7 +395,8 @@ static const operation operations[] = {
 
 static bool writes_folder(const operation *op) {
   return op->run == run_dedup || op->run == run_shards || op->run == run_study_pages ||
-         op->run == run_prevalence || op->run == run_stages;
+         op->run == run_prevalence || op->run == run_stages ||
+         (op->run == run_wide && (op->name[0] == 'd' || op->name[0] == 's'));
 }
 
 /* The join's study measures time: only what is not a number has to be the same. */

@@ -176,8 +176,8 @@ static void fail_once(nd_buf *got, const operation *op, const nd_buf *want, cons
     fail_msg("%s again after %s at %lu: %s", op->name, f->name, nth, err.message);
   check_result(got, want, op, "in the rerun");
   ok(remove_left_behind(dir, &err));
-  static const char *const known[] = {"corpus.jsonl", "second.jsonl", "truth.tsv", "out",
-                                      "run1",         "run2",         "qrels",     NULL};
+  static const char *const known[] = {"corpus.jsonl", "second.jsonl", "truth.tsv",  "out", "run1",
+                                      "run2",         "qrels",        "wide.jsonl", NULL};
   const char *left = left_behind(dir, known);
   if (left[0]) fail_msg("%s, %s at %lu leaves behind:%s", op->name, f->name, nth, left);
 }
@@ -294,6 +294,21 @@ static int setup(void **state) {
     write_file(paths[i], &lines[i]);
     nd_buf_clear(&lines[i]);
   }
+  nd_buf wide = {0};
+  snprintf(wide_path, sizeof wide_path, "%s/wide.jsonl", dir);
+  for (int i = 0; i < 12; i++) {
+    static const char line_end[] = "\"}\r\n";
+    ok(nd_buf_printf(&wide, &err,
+                     "{\"id\": %d, \"text\": \"a text of %d and %d words\", \"pad\": \"", i, i / 2,
+                     i / 3));
+    ok(nd_buf_reserve(&wide, 400000, &err));
+    memset(wide.p + wide.n, 'x', 400000);
+    wide.n += 400000;
+    ok(nd_buf_append(&wide, line_end, strlen(line_end), &err));
+    if (i == 5) ok(nd_buf_printf(&wide, &err, "no record\n"));
+  }
+  write_file(wide_path, &wide);
+  nd_buf_clear(&wide);
   setenv("TMPDIR", dir, 1); /* where pairs puts its temporary files */
   return 0;
 }
@@ -313,6 +328,7 @@ static int teardown(void **state) {
   unlink(run_path[0]);
   unlink(run_path[1]);
   unlink(qrels_path);
+  unlink(wide_path);
   nd_buf_clear(&text_of[0]);
   nd_buf_clear(&text_of[1]);
   return remove_folder(dir);

@@ -1,6 +1,6 @@
 /* The stages of a job (neardup/stage.h), run one after another over blocks taken
  * in any order and any number of places, against nd_dedup: the same lists, byte
- * for byte, and the same report but for what it cost.  Damaged blocks and runs are refused. */
+ * for byte, and the same report but for what it cost. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -523,167 +523,6 @@ static void test_whole_walk(void **state) {
   }
 }
 
-/* What stages cannot do, and numbers that contradict one another. */
-static void test_refused(void **state) {
-  (void)state;
-  nd_stage *s;
-  nd_options o;
-  static const char *const sets[][2] = {{"method", "join"},
-                                        {"against", "x"},
-                                        {"ignore-boilerplate", "yes"},
-                                        {"shard", "1/2"},
-                                        {"method", "simhash"},
-                                        {"similarity", "edit"},
-                                        {"sample", "adaptive:0.9"},
-                                        {"top", "3"},
-                                        {"verify", "none"},
-                                        {"sample", "sct:3"},
-                                        {"candidates", "digest"}};
-  for (size_t k = 0; k < sizeof sets / sizeof *sets; k++) {
-    nd_options_init(&o);
-    ok(nd_options_set(&o, sets[k][0], sets[k][1], &err));
-    nd_status status = nd_stage_new(&s, &o, 1, secret, &err);
-    if (status == ND_OK) fail_msg("%s %s is not refused", sets[k][0], sets[k][1]);
-    assert_true(err.message[0]);
-  }
-  nd_options_init(&o);
-  ok(nd_stage_new(&s, &o, 1, secret, &err));
-  nd_settle *t;
-  uint32_t same[3] = {0, 2, 2}, root[3];
-  assert_int_equal(nd_settle_new(&t, s, same, NULL, UINT32_MAX, dir, &err), ND_ERR_LIMIT);
-  assert_int_equal(nd_settle_new(&t, s, same, NULL, 3, dir, &err), ND_ERR_DATA);
-  same[1] = 0;
-  ok(nd_settle_new(&t, s, same, NULL, 3, dir, &err));
-  uint64_t pair = UINT64_C(2) << 32 | 3, kind = 0, value = 0;
-  assert_int_equal(nd_stage_components(root, 3, &pair, 1, &err), ND_ERR_DATA);
-  assert_int_equal(nd_settle_confirm(t, &pair, &kind, &value, 1, &err), ND_ERR_DATA);
-  assert_int_equal(nd_settle_write_clusters(t, "x", NULL, NULL, 0, &err), ND_ERR_USAGE);
-  assert_int_equal(nd_settle_finish(t, &value, 1, &err), ND_ERR_USAGE);
-  ok(nd_settle_confirm(t, &pair, &kind, &value, 0, &err));
-  const uint64_t *missing;
-  size_t n;
-  root[1] = 3;
-  assert_int_equal(nd_settle_cluster(&missing, &n, t, root, &err), ND_ERR_DATA);
-  nd_settle_free(t);
-  nd_settle_free(NULL);
-  nd_str image = {"nothing", 7}, out;
-  uint64_t end, gone;
-  uint32_t row = 0;
-  uint8_t dropped = 0;
-  nd_intake *plan;
-  make_corpus(20);
-  ok(nd_intake_new(&plan, s, inputs, 2, NULL, &err));
-  assert_int_equal(nd_stage_texts(&out, &end, s, image, image, 0, NULL, &row, 1, &err),
-                   ND_ERR_DATA);
-  assert_int_equal(nd_stage_ids(&out, &end, s, image, NULL, 0, &row, 1, &err), ND_ERR_DATA);
-  assert_int_equal(nd_stage_cut_bytes(&gone, s, image, &dropped, &err), ND_ERR_DATA);
-  assert_int_equal(nd_stage_keep(s, plan, &image, 1, &dropped, dir, dir, &err), ND_ERR_DATA);
-  nd_intake_free(plan);
-  nd_stage_free(s);
-}
-
-/* A plain file that is large enough is cut at its records, in place. */
-static void test_cut(void **state) {
-  (void)state;
-  nd_options o;
-  nd_options_init(&o);
-  nd_stage *s;
-  nd_intake *plan;
-  make_corpus(60);
-  nd_buf big = {0};
-  while (big.n < (12u << 20)) ok(nd_buf_append(&big, text_of[0].p, text_of[0].n, &err));
-  write_file(corpus_path, &big);
-  ok(nd_stage_new(&s, &o, 1, secret, &err));
-  ok(nd_intake_new(&plan, s, inputs, 1, NULL, &err));
-  assert_true(nd_intake_task(plan, 0).range);
-  char kept[160];
-  snprintf(kept, sizeof kept, "%s/cut", dir);
-  uint64_t at = 0, wanted = big.n;
-  for (uint32_t t = 0; t < nd_intake_task_count(plan); t++) {
-    nd_reader *r;
-    nd_stage_block b;
-    int more = 1;
-    ok(nd_reader_open(&r, s, plan, t, t + 1, 0, &err));
-    for (ok(nd_reader_next(&more, &b, r, &err)); more; ok(nd_reader_next(&more, &b, r, &err))) {
-      if (b.docs == 0) continue; /* the end of a range */
-      uint8_t *dropped = calloc(b.docs + 1, 1);
-      for (uint32_t i = 0; i < b.docs; i += 3) dropped[i] = 1;
-      nd_buf image = {0};
-      keep(&image, b.image);
-      uint64_t gone;
-      ok(nd_stage_cut_bytes(&gone, s, nd_buf_str(&image), dropped, &err));
-      assert_true(gone > 0);
-      ok(nd_stage_cut(s, nd_buf_str(&image), dropped, corpus_path, b.begin, b.end, kept, at, &err));
-      at += b.end - b.begin - gone;
-      wanted -= gone;
-      /* Texts of a range are read again. */
-      uint32_t row = 0;
-      uint64_t end;
-      nd_str text, none = {NULL, 0};
-      ok(nd_stage_texts(&text, &end, s, nd_buf_str(&image), none, 0, plan, &row, 1, &err));
-      assert_int_equal(
-          nd_stage_texts(&text, &end, s, nd_buf_str(&image), none, 0, NULL, &row, 1, &err),
-          ND_ERR_STATE);
-      row = b.docs;
-      assert_int_equal(
-          nd_stage_texts(&text, &end, s, nd_buf_str(&image), none, 0, plan, &row, 1, &err),
-          ND_ERR_DATA);
-      nd_buf_clear(&image);
-      free(dropped);
-    }
-    nd_reader_close(r);
-  }
-  struct stat st;
-  assert_int_equal(stat(kept, &st), 0);
-  assert_true((uint64_t)st.st_size == at && at <= wanted);
-  nd_intake_free(plan);
-  nd_stage_free(s);
-  nd_buf_clear(&big);
-}
-
-static void test_damage(void **state) {
-  (void)state;
-  nd_options o;
-  nd_options_init(&o);
-  nd_stage *s;
-  ok(nd_stage_new(&s, &o, 1, secret, &err));
-  nd_str text[2] = {{"some words of a text", 20}, {"and some other words", 20}};
-  nd_stage_rows rows = {.n = 2, .text = text};
-  nd_stage_block b;
-  ok(nd_stage_sign(&b, s, 0, 0, &rows, &err));
-  nd_buf image = {0};
-  keep(&image, b.image);
-  nd_spread *digests, *ids;
-  ok(nd_spread_new(&digests, 1, 8, &err));
-  ok(nd_spread_new(&ids, 1, 4, &err));
-  ok(nd_stage_digests(digests, ids, s, nd_buf_str(&image), 0, &err));
-  nd_str run, pairs;
-  ok(nd_spread_take(&run, digests, 0, &err));
-  nd_buf copy = {0};
-  keep(&copy, run);
-  for (size_t i = 0; i < image.n; i += 1 + image.n / 97) {
-    image.p[i] ^= 0x40;
-    nd_status status = nd_stage_digests(digests, ids, s, nd_buf_str(&image), 0, &err);
-    image.p[i] ^= 0x40;
-    assert_int_equal(status, ND_ERR_DATA);
-  }
-  for (size_t n = 0; n < copy.n; n++) {
-    nd_str cut = {copy.p, n};
-    assert_int_equal(nd_stage_copies(&pairs, s, &cut, 1, &err), ND_ERR_DATA);
-  }
-  for (size_t i = 0; i < copy.n; i++) {
-    nd_str bad = nd_buf_str(&copy);
-    copy.p[i] ^= 0x04;
-    assert_int_equal(nd_stage_copies(&pairs, s, &bad, 1, &err), ND_ERR_DATA);
-    copy.p[i] ^= 0x04;
-  }
-  nd_buf_clear(&copy);
-  nd_buf_clear(&image);
-  nd_spread_free(digests);
-  nd_spread_free(ids);
-  nd_stage_free(s);
-}
-
 static int set_up(void **state) {
   (void)state;
   const char *seed = getenv("NEARDUP_SEED");
@@ -708,8 +547,7 @@ static int tear_down(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_same_lists), cmocka_unit_test(test_whole_walk),
-      cmocka_unit_test(test_refused), cmocka_unit_test(test_cut), cmocka_unit_test(test_damage)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_lists),
+                                     cmocka_unit_test(test_whole_walk)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }
