@@ -92,7 +92,7 @@ static nd_status take_result(void *context, nd_str line, uint64_t number, nd_err
 
 static nd_status take_judgement(void *context, nd_str line, uint64_t number, nd_error *err) {
   reader *r = context;
-  nd_str word[5];
+  nd_str word[5] = {{NULL, 0}};
   size_t n = 0;
   while (n < 5 && nd_line_word(&word[n], &line)) n++;
   if (n == 0) return ND_OK;

@@ -74,6 +74,50 @@ static void near_misses(void **state) {
          STORY FRAME "on 13 March 2009 the mate spoke of ships", ND_DIFFERENCE_EDITORIAL);
 }
 
+/* Single words that differ: what they are taken for. */
+static void words_of_times_and_counters(void **state) {
+  (void)state;
+  static const struct {
+    const char *a, *b;
+    nd_difference kind;
+  } cases[] = {
+      {"20060102150405", "20070102150405", ND_DIFFERENCE_TIME},
+      {"20060102", "19991231", ND_DIFFERENCE_TIME},
+      {"30060102", "39991231", ND_DIFFERENCE_COUNTER},
+      {"02t15", "03t16", ND_DIFFERENCE_TIME},
+      {"05z", "06z", ND_DIFFERENCE_TIME},
+      {"5th", "6th", ND_DIFFERENCE_TIME},
+      {"7h", "8h", ND_DIFFERENCE_TIME},
+      {"5tx", "6tx", ND_DIFFERENCE_PASSAGE},
+      {"5xx", "6xx", ND_DIFFERENCE_PASSAGE},
+      {"555th", "666th", ND_DIFFERENCE_PASSAGE},
+      {"14", "15", ND_DIFFERENCE_COUNTER}, /* of what? */
+      {"014", "015", ND_DIFFERENCE_COUNTER},
+      {"114", "115", ND_DIFFERENCE_COUNTER},
+      {"2101", "2202", ND_DIFFERENCE_COUNTER},
+      {"1998", "2003", ND_DIFFERENCE_TIME},
+      {"ab12cd34", "ab12cd35", ND_DIFFERENCE_COUNTER},
+      {"ab12cd3g", "ab12cd3h", ND_DIFFERENCE_PASSAGE},
+      {"deadbeef", "feedbeef", ND_DIFFERENCE_PASSAGE},
+      {"zyxwvu123456789", "zyxwvu123456780", ND_DIFFERENCE_COUNTER},
+      {"zyxwvutsrqpo1", "zyxwvutsrqpo2", ND_DIFFERENCE_PASSAGE},
+      {"march", "april", ND_DIFFERENCE_TIME},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char a[400], b[400];
+    snprintf(a, sizeof a, STORY FRAME "then %s and on it goes", cases[i].a);
+    snprintf(b, sizeof b, STORY FRAME "then %s and on it goes", cases[i].b);
+    nd_difference want = cases[i].kind;
+    /* One word for another is no passage that only one of them has. */
+    expect(a, b, want == ND_DIFFERENCE_PASSAGE ? ND_DIFFERENCE_EDITORIAL : want);
+    snprintf(b, sizeof b, STORY FRAME "then and on it goes");
+    if (want == ND_DIFFERENCE_PASSAGE) expect(a, b, want);
+  }
+  /* Most of what differs is in one place, but that is little of the document. */
+  expect(FRAME FRAME FRAME STORY "here stands a new sentence of nine words or so " END,
+         FRAME FRAME FRAME STORY "there was an old one " END " with more", ND_DIFFERENCE_EDITORIAL);
+}
+
 static void expect_url(const char *a, const char *b, nd_url_difference want) {
   nd_url_difference got, back;
   ok(nd_url_compare(&got, nd_str_of(a), nd_str_of(b), &err));
@@ -119,6 +163,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(kinds),
       cmocka_unit_test(near_misses),
+      cmocka_unit_test(words_of_times_and_counters),
       cmocka_unit_test(urls),
       cmocka_unit_test(any_bytes),
   };

@@ -1,0 +1,50 @@
+# What is said of one thing, of none, and of many; what a terminal never gets; Ctrl-C.
+. "$SRC/tests/cli/lib/lib.sh"
+title "one document with boilerplate"
+menu=$(words 1 40 menu)
+for i in 1 2 3 4 5; do json $i "$menu $(words $((i * 100)) $((i * 100 + 60)))" "\"url\":\"http://a.org/$i\""; done >site.jsonl
+neardup pairs --ignore-boilerplate site.jsonl 2>&1 >/dev/null | grep boiler
+head -n 2 site.jsonl | sed 's/a.org/b.org/' >>site.jsonl
+json no "$FOX" >>site.jsonl
+neardup pairs --ignore-boilerplate site.jsonl 2>&1 >/dev/null | grep boiler
+title "samples: one document is emptied, none, all"
+{ json a "$(words 1 80)"; json b "$(words 1 80) more"; json c "one two three four five"; } >sample.jsonl
+for n in 2 4 8 64 1024; do neardup pairs --method exact --sample mod:$n sample.jsonl 2>&1 >/dev/null | grep sample; done
+: >none.jsonl; neardup pairs --method exact --sample mod:2 none.jsonl 2>&1 >/dev/null | grep sample
+title "one hot bucket, one id twice"
+for i in 1 2 3 4 5 6; do json same "$FOX $i"; done >hot.jsonl
+neardup pairs --bands 1 --rows 1 --bucket-cap 2 hot.jsonl 2>&1 >/dev/null | grep hot
+{ json a "$FOX"; json a "$RICE"; json b "$(words 1 9)"; json c "$(words 20 29)"; } >twice.jsonl
+rm -rf out; neardup dedup twice.jsonl -o out 2>&1 | grep -i 'id'
+title "--stats without a join"
+neardup pairs --stats hot.jsonl 2>&1 >/dev/null | grep -c records
+title "a terminal gets no control characters, wherever they are"
+on() { python3 "$SRC/tests/cli/lib/terminal.py" "$@"; }
+export TERM=xterm
+python3 - >control.jsonl <<'X'
+import json
+for i in range(300):
+    print(json.dumps({"id": "x" * (i % 17) + "\x9b31m\x7f\u00e9\x1b[2J" + str(i), "text": "a b c d e f g h i j"}))
+X
+on 80 neardup pairs control.jsonl >screen
+grep -ac '31m' screen; grep -acP '\xc2\x9b|\x7f|\x1b' screen
+on 80 neardup explain "$(printf 'no\302\233such\033id')" x control.jsonl | tail -n 2
+title "Ctrl-C, once"
+python3 - <<'X'
+import os, signal, subprocess, time
+for command in (["pairs", "-"], ["dedup", "-", "-o", "gone"], ["inspect", "-"], ["pairs", "--progress", "json", "-"]):
+    p = subprocess.Popen(["neardup", *command], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    line = b'{"text": "one two three four five six seven eight"}\n'
+    p.stdin.write(line * 1000)
+    p.stdin.flush()
+    time.sleep(0.3)
+    p.send_signal(signal.SIGINT)  # which is noted between two reads
+    try:
+        p.stdin.write(line * 1000)
+        p.stdin.close()
+    except BrokenPipeError:
+        pass
+    said = p.stderr.read().decode()
+    print(command[0], p.wait(), [x for x in said.splitlines() if not x.startswith("{")])
+X
+ls gone 2>&1 | sed 's/.*: //'
