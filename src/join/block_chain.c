@@ -73,6 +73,7 @@ ND_INLINE nd_status walk_body(chains *c, nd_block_worker *w, growing *g, uint32_
   size_t filtered = 0; /* candidates whose sketches were compared */
   uint32_t k = 0;
   for (uint32_t x = 0; x < s->n; x++) {
+    nd_block_ask(s, x);
     while (t->class_[k + 1].first <= x) k++;
     const nd_join_class *class_ = &t->class_[k];
     const uint32_t *token = s->token + s->begin[x];

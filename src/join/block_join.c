@@ -8,8 +8,10 @@ enum {
   CELLS = 1 << 14,         /* about as many for the others */
   BUCKET = 8192,           /* postings that fit the second cache, with their scratch */
   BUCKET_TOKENS = 1 << 16, /* a posting's token has 16 bits */
-  SAMPLE = 1 << 13,        /* records, or up to twice as many */
+  SAMPLE = 1 << 15,        /* postings at most */
+  SPARSE = 4,              /* records per one of the sample, at least */
   CLOSE_TESTS = 1 << 10,   /* pairs of the sample that are compared */
+  FILL_AHEAD = 128, /* bytes of a bucket: more buckets are filled than the processor follows */
 };
 #define NOWHERE UINT32_MAX
 
@@ -51,6 +53,7 @@ static nd_status count_chunk(void *context, unsigned member, uint64_t job, nd_er
   uint32_t *count = r->count + job * r->block->cells;
   uint32_t c = nd_join_class_of(t, r->chunk[job]);
   for (uint32_t x = r->chunk[job]; x < r->chunk[job + 1]; x++) {
+    nd_block_ask(s, x);
     while (t->class_[c + 1].first <= x) c++;
     uint32_t prefix = nd_block_prefix(s, x, t->class_[c].probe);
     const uint32_t *token = s->token + s->begin[x];
@@ -144,6 +147,7 @@ ND_INLINE void fill_body(run *r, uint64_t job, unsigned words) {
   const uint32_t from = buckets[round_first].first, to = buckets[r->round_last - 1].last;
   uint32_t c = nd_join_class_of(t, r->chunk[job]);
   for (uint32_t x = r->chunk[job]; x < r->chunk[job + 1]; x++) {
+    nd_block_ask(s, x);
     while (t->class_[c + 1].first <= x) c++;
     const uint32_t *token = s->token + s->begin[x];
     const uint32_t stored = (uint32_t)(s->begin[x + 1] - s->begin[x]);
@@ -160,6 +164,7 @@ ND_INLINE void fill_body(run *r, uint64_t job, unsigned words) {
       const uint64_t at = offset[b]++;
       const uint32_t place = alone + i;
       nd_posting *p = nd_posting_at(r->posting, at, words);
+      __builtin_prefetch((const char *)p + FILL_AHEAD, 1);
       p->token = (uint16_t)(token[i] - buckets[round_first + b].first);
       p->class_ = (uint16_t)c;
       p->record = x;
@@ -319,7 +324,11 @@ static nd_status take_sample(nd_block_join *b, nd_error *err) {
     nd_free(last);
     return nd_fail_memory(err, b->cells * sizeof *b->sampled);
   }
-  b->stride = s->n / SAMPLE + 1;
+  uint64_t postings = 0;
+  for (uint32_t k = 0; k < t->classes; k++) {
+    postings += (uint64_t)(t->class_[k + 1].first - t->class_[k].first) * t->class_[k].probe;
+  }
+  b->stride = (uint32_t)(postings / SAMPLE < s->n ? postings / SAMPLE : s->n - 1) + SPARSE;
   uint32_t c = 0;
   for (uint32_t x = b->stride / 2; x < s->n; x += b->stride) {
     while (t->class_[c + 1].first <= x) c++;
