@@ -42,7 +42,7 @@ typedef struct growing {
   int32_t allowed[ND_BLOCK_CANDIDATES]; /* per candidate that was not filtered yet */
 } growing;
 
-/* Drops candidates, from the first new one on, that are too far apart by position or sketch. */
+/* Drops candidates, from the first new one on, whose sketches are too far apart. */
 ND_INLINE size_t filter(nd_block_worker *w, growing *g, size_t first, unsigned words) {
   const uint64_t *sketch = w->block->task->sets->sketch;
   const size_t n = w->candidates;
@@ -54,7 +54,7 @@ ND_INLINE size_t filter(nd_block_worker *w, growing *g, size_t first, unsigned w
     int64_t bits = 0;
     for (unsigned i = 0; i < words; i++) bits += __builtin_popcountll(a[i] ^ b[i]);
     w->candidate[kept] = c;
-    kept += (bits * 256 <= allowed) & (((int64_t)c.i + c.j) * 256 <= allowed);
+    kept += bits * 256 <= allowed;
   }
   w->candidates = kept;
   w->join->after_positional += kept - first;
@@ -97,10 +97,13 @@ ND_INLINE nd_status walk_body(chains *c, nd_block_worker *w, growing *g, uint32_
         for (uint32_t l = newest.link; l && chain[l - 1].record >= lowest; l = chain[l - 1].next) {
           const link met = chain[l - 1];
           meetings++;
-          __builtin_prefetch(&s->sketch[(size_t)met.record * words]);
-          g->allowed[w->candidates] = limit + met.limit;
+          const int32_t allowed = limit + met.limit;
+          const bool fits = ((int64_t)alone + i + met.position) * 256 <= allowed;
+          const bool new = stamp[met.record] != x + 1;
+          __builtin_prefetch(&s->sketch[(size_t)(new & fits ? met.record : x) * words]);
+          g->allowed[w->candidates] = allowed;
           w->candidate[w->candidates] = (nd_candidate){x, met.record, alone + i, met.position};
-          w->candidates += stamp[met.record] != x + 1;
+          w->candidates += new & fits;
           stamp[met.record] = x + 1;
           if (w->candidates < ND_BLOCK_CANDIDATES) continue;
           filtered = filter(w, g, filtered, words);
