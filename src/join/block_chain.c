@@ -100,10 +100,10 @@ ND_INLINE nd_status walk_body(chains *c, nd_block_worker *w, growing *g, uint32_
           const int32_t allowed = limit + met.limit;
           const bool fits = ((int64_t)alone + i + met.position) * 256 <= allowed;
           const bool new = stamp[met.record] != x + 1;
-          __builtin_prefetch(&s->sketch[(size_t)(new & fits ? met.record : x) * words]);
+          __builtin_prefetch(&s->sketch[(size_t)(new &fits ? met.record : x) * words]);
           g->allowed[w->candidates] = allowed;
           w->candidate[w->candidates] = (nd_candidate){x, met.record, alone + i, met.position};
-          w->candidates += new & fits;
+          w->candidates += new &fits;
           stamp[met.record] = x + 1;
           if (w->candidates < ND_BLOCK_CANDIDATES) continue;
           filtered = filter(w, g, filtered, words);

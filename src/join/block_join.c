@@ -384,7 +384,10 @@ static nd_status make_workers(nd_block_join *b, nd_error *err) {
   const unsigned threads = b->task->threads;
   b->worker = nd_calloc(threads, sizeof *b->worker);
   if (!b->worker) return nd_fail_memory(err, threads * sizeof *b->worker);
-  const size_t bytes = (ND_BLOCK_CANDIDATES + ND_BLOCK_TILE) * sizeof(nd_candidate);
+  /* With room for what a tile, or a whole short list, adds before they are verified. */
+  const size_t more = ND_BLOCK_SHORT * ND_BLOCK_SHORT / 2;
+  const size_t room = ND_BLOCK_CANDIDATES + (more > ND_BLOCK_TILE ? more : ND_BLOCK_TILE);
+  const size_t bytes = room * sizeof(nd_candidate);
   for (unsigned i = 0; i < threads; i++) {
     nd_block_worker *w = &b->worker[i];
     w->block = b;

@@ -27,6 +27,7 @@
 enum {
   ND_BLOCK_WORDS = 4,       /* the widest sketch, in 64-bit words */
   ND_BLOCK_TILE = 1024,     /* postings that stay in the first cache */
+  ND_BLOCK_SHORT = 64,      /* postings of a list that are compared where they lie */
   ND_BLOCK_CANDIDATES = 256 /* verified together */
 };
 

@@ -9,7 +9,7 @@
 #include <immintrin.h>
 #endif
 
-enum { GROUP = 64, SEEK_FROM = 128, SHORT = 24 };
+enum { GROUP = 64, SEEK_FROM = 128 };
 
 /* An x and its range of the index side. */
 typedef struct prober {
@@ -166,8 +166,8 @@ ND_INLINE uint32_t make_side(nd_block_worker *w, const nd_block_list *list, uint
 ND_INLINE void scan_short(nd_block_worker *w, const nd_block_list *list, uint32_t n,
                           unsigned probing, unsigned indexed, unsigned words) {
   const nd_join_class *class_ = w->block->task->class_;
-  const nd_posting *posting[SHORT];
-  int32_t limit[SHORT];
+  const nd_posting *posting[ND_BLOCK_SHORT];
+  int32_t limit[ND_BLOCK_SHORT];
   uint32_t y_n = 0;
   uint64_t met = 0, found = 0;
   for (uint32_t i = 0; i < n; i++) {

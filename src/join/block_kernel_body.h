@@ -6,7 +6,7 @@ TARGET ND_NO_THREAD_SANITIZER static nd_status SIDES(nd_block_worker *w, const n
                                                      uint32_t from, uint32_t to, unsigned probing,
                                                      unsigned indexed, nd_error *err) {
   const nd_join_task *t = w->block->task;
-  if (from == 0 && to <= SHORT) {
+  if (from == 0 && to <= ND_BLOCK_SHORT) {
     scan_short(w, list, to, probing, indexed, WORDS);
     return w->candidates >= ND_BLOCK_CANDIDATES ? nd_block_verify(w, err) : ND_OK;
   }
