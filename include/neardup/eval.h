@@ -57,6 +57,7 @@ typedef struct nd_eval_result {
   nd_eval_list truth, result;
   int clusters;                             /* clusters were measured, else pairs */
   uint64_t documents;                       /* compared */
+  uint64_t rejected;                        /* of the corpus: could not be read */
   uint64_t truth_clusters, result_clusters; /* of two and more */
   double ari, homogeneity, completeness, v_measure;
   nd_eval_group group[ND_EVAL_GROUPS]; /* the first is "all" */

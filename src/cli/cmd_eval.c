@@ -63,14 +63,17 @@ static int compare(const cli_args *args) {
   nd_sink out = cli_stdout();
   nd_status status = nd_eval(&r, &q, &args->options, NULL, &err);
   if (status == ND_OK) {
+    if (r.rejected)
+      cli_complain("%s: left out, documents that cannot be read: %s (see `neardup inspect`)",
+                   q.corpus[0], cli_count(r.rejected));
     warn(q.truth, &r.truth);
     warn(q.result, &r.result);
     status = nd_eval_write(&r, args->extra[JSON] != NULL, &out, &err);
   }
   nd_summary s = {.rejected = 0};
   int exit_status = cli_exit(status, &err, &s);
-  uint64_t bad = status == ND_OK ? r.truth.unknown + r.truth.contradicting + r.result.unknown +
-                                       r.result.contradicting
+  uint64_t bad = status == ND_OK ? r.rejected + r.truth.unknown + r.truth.contradicting +
+                                       r.result.unknown + r.result.contradicting
                                  : 0;
   return exit_status == EXIT_DONE && bad ? EXIT_REJECTED : exit_status;
 }

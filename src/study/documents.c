@@ -79,5 +79,7 @@ static nd_status take_document(void *context, const nd_corpus_document *c, nd_er
 nd_status nd_documents_corpus(nd_documents *d, const char *const *inputs, size_t n,
                               const nd_options *options, const nd_hooks *hooks, nd_error *err) {
   nd_summary summary;
-  return nd_corpus_each(&summary, inputs, n, options, hooks, take_document, d, err);
+  ND_TRY(nd_corpus_each(&summary, inputs, n, options, hooks, take_document, d, err));
+  d->rejected += summary.rejected;
+  return ND_OK;
 }

@@ -11,6 +11,7 @@ typedef struct nd_documents {
   uint64_t *site;   /* per document: nd_site_key of its URL, 0 when there is none */
   size_t cap, site_cap;
   uint64_t repeated; /* ids that came before */
+  uint64_t rejected; /* documents of a corpus that could not be read */
 } nd_documents;
 
 /* A list (id, tokens, URL; the last two may be missing). */

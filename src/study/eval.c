@@ -95,6 +95,7 @@ static nd_status run(nd_compare *c, const nd_eval_request *q, const nd_options *
   ND_TRY(read_lists(c, q, options, hooks, err));
   ND_TRY(line_up(c, err));
   name_groups(c);
+  c->out->rejected = c->documents.rejected;
   c->out->truth = c->truth.notes;
   c->out->result = c->result.notes;
   bool both = c->truth.kind == ND_LIST_CLUSTERS && c->result.kind == ND_LIST_CLUSTERS;

@@ -39,6 +39,8 @@ fails eval --truth twice.tsv --truth-kind clusters clusters.tsv
 : >empty
 fails eval --truth empty result.tsv
 fails eval --truth truth.tsv empty
+printf '{"id": "a", "text": "one"}\n{"id": \n' >broken.jsonl
+fails eval --truth truth.tsv --corpus broken.jsonl result.tsv
 title "refused"
 fails eval result.tsv
 fails eval --truth truth.tsv
