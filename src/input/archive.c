@@ -105,6 +105,57 @@ static nd_status skip_bytes(uint64_t *moved, nd_stream *s, uint64_t n, nd_error 
   return ND_OK;
 }
 
+/* Do as many line ends as follow every block end before v.p + at? */
+static bool after_separators(const nd_archive *a, nd_str v, size_t at) {
+  for (unsigned k = 0; k < a->separators; k++) {
+    if (at == 0 || v.p[at - 1] != '\n') return false;
+    at -= at > 1 && v.p[at - 2] == '\r' ? 2 : 1;
+  }
+  return true;
+}
+
+/* Does a record stand in [from, to), after the end of another and with a head that can be
+ * read?  Its place, or `to`. */
+static size_t find_record(const nd_archive *a, nd_str v, size_t from, size_t to) {
+  for (; from < to; from++) {
+    const char *end = memchr(v.p + from, '\n', to - from);
+    if (!end) break;
+    from = (size_t)(end - v.p);
+    const nd_str line = {end + 1, v.n - from - 1};
+    nd_archive_head head;
+    const char *bad;
+    if (from + 1 < to && after_separators(a, v, from + 1) &&
+        a->starts(line, false) == ND_SEEN_YES && a->head(&head, &bad, line, false) == ND_SEEN_YES)
+      return from + 1;
+  }
+  return to;
+}
+
+/* Moves past `n` bytes of a record whose length nobody can vouch for, but not past the
+ * beginning of another one: *found.  Bytes before are looked at again, so that line ends are
+ * seen that lie across two looks. */
+static nd_status skip_unsure(uint64_t *moved, bool *found, const nd_archive *a, nd_stream *s,
+                             uint64_t n, nd_error *err) {
+  enum { AGAIN = 4 };
+  *moved = 0;
+  *found = false;
+  while (*moved < n) {
+    nd_str v;
+    bool whole;
+    const size_t left = n - *moved < STRIDE ? (size_t)(n - *moved) : STRIDE;
+    nd_status status = look(&v, &whole, s, left + FIRST_PEEK, err);
+    const size_t room = v.n < left ? v.n : left, at = find_record(a, v, 0, room);
+    *found = at < room;
+    const bool last = *found || room < left || *moved + left == n;
+    const size_t step = last ? at : room - AGAIN;
+    nd_stream_skip(s, step);
+    *moved += step;
+    if (*found) return ND_OK;
+    if (room < left) return status;
+  }
+  return ND_OK;
+}
+
 /* Moves to the next line where a record starts, at least one line on, or to
  * the end of the bytes.  A failing stream is left for the next frame to tell. */
 static void resync(const nd_archive *a, nd_stream *s) {
@@ -178,17 +229,18 @@ static size_t settle(const nd_archive *a, nd_str v, size_t stated, size_t least,
   return next;
 }
 
-/* A record too large to be kept in memory: is the stated length plainly wrong,
- * as neither the end of the file nor a record is there?  Only a plain file can
- * tell before all the bytes are behind us. */
-static bool wrong_length(const nd_archive *a, nd_stream *s, uint64_t total) {
+/* A record too large to be kept in memory: is the stated length right, or plainly
+ * wrong, as neither the end of the file nor a record is there?  Only a plain file
+ * can tell before all the bytes are behind us. */
+static nd_seen right_length(const nd_archive *a, nd_stream *s, uint64_t total) {
   char bytes[NEAR];
-  size_t got, at = 0;
-  if (!nd_stream_glimpse(&got, s, total - 1, bytes, sizeof bytes)) return false;
-  if (got == 0) return true; /* the file ends before */
-  at = 1;
+  size_t got, at = 1;
+  if (!nd_stream_glimpse(&got, s, total - 1, bytes, sizeof bytes)) return ND_SEEN_MORE;
+  if (got == 0) return ND_SEEN_NO; /* the file ends before */
   while (at < got && is_blank(bytes[at])) at++;
-  return at < got && a->starts((nd_str){bytes + at, got - at}, got < sizeof bytes) == ND_SEEN_NO;
+  if (at == got) return ND_SEEN_YES;
+  const nd_str next = {bytes + at, got - at};
+  return a->starts(next, got < sizeof bytes) == ND_SEEN_NO ? ND_SEEN_NO : ND_SEEN_YES;
 }
 
 nd_status nd_archive_frame(nd_frame *out, nd_stream *s, const nd_archive *a,
@@ -240,12 +292,21 @@ nd_status nd_archive_frame(nd_frame *out, nd_stream *s, const nd_archive *a,
   uint64_t total = head.size + head.length; /* no overflow: lengths are not absurd */
   uint64_t moved = 0;
   bool large = total > o->max_document || total > SIZE_MAX / 4;
-  if (large && wrong_length(a, s, total)) {
+  const nd_seen right = large ? right_length(a, s, total) : ND_SEEN_MORE;
+  if (right == ND_SEEN_NO) {
     nd_fail(err, ND_ERR_DATA, "the %s is truncated, or its length is wrong", a->noun);
     return reject(out, a, s);
   }
   if (large && total > BACK) {
-    status = skip_bytes(&moved, s, total - BACK, err);
+    bool found = false;
+    status = right == ND_SEEN_YES ? skip_bytes(&moved, s, total - BACK, err)
+                                  : skip_unsure(&moved, &found, a, s, total - BACK, err);
+    if (found) {
+      nd_fail(err, ND_ERR_DATA, "the %s is truncated, or its length is wrong", a->noun);
+      out->kind = ND_FRAME_REJECT;
+      out->length = moved;
+      return ND_OK;
+    }
     if (status != ND_OK) return lost(out, s, (nd_str){NULL, 0}, status);
     if (moved < total - BACK) {
       nd_fail(err, ND_ERR_DATA, "the %s is truncated", a->noun);

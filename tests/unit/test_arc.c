@@ -132,6 +132,15 @@ static void test_bad(void **state) {
   assert_true(f.rejects > 0);
   assert_string_equal(f.why[1], "the ARC record is longer than --max-document");
   frames_clear(&f);
+  /* So wrong, and above max_document, that nobody can look there first. */
+  f = read_all(
+      &nd_archive_arc, &nd_format_arc,
+      (tiny){.bytes = str("http://x/ 1.2.3.4 20200101000000 text/plain 9000000\nbody\n" GOOD)},
+      1000);
+  assert_int_equal(f.documents, 1);
+  assert_int_equal(f.rejects, 1);
+  assert_string_equal(f.why[0], "the ARC record is truncated, or its length is wrong");
+  frames_clear(&f);
 }
 
 static void append(nd_buf *b, const char *text) {

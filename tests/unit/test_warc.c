@@ -241,6 +241,42 @@ static void test_large(void **state) {
   nd_buf_clear(&b);
 }
 
+/* A length that is wrong and above max_document, in a stream that can't look ahead: the next
+ * record is found, wherever it lies between two looks; what only looks like one is not. */
+static void test_large_wrong(void **state) {
+  (void)state;
+  static const struct {
+    const char *before, *record;
+    bool found;
+  } cases[] = {{"\r\n\r\n", GOOD, true},
+               {"\n\n", GOOD, true},
+               {"\n", GOOD, false},
+               {"\n\n", "WARC/1.0\nContent-Length: many\n\n", false},
+               {"\n\n", "WARC/monkeys\n\n", false}};
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    for (size_t pad = (1 << 16) - 70; pad < (1 << 16) + 6; pad++) {
+      nd_buf b = {0};
+      append(&b, "WARC/1.0\nWARC-Type: response\nContent-Length: 1300000\n\n");
+      const size_t head = b.n;
+      fill(&b, 'x', pad - head);
+      append(&b, cases[k].before);
+      append(&b, cases[k].record);
+      if (!cases[k].found) {
+        fill(&b, 'x', head + 1300000 - b.n);
+        append(&b, "\n\n" GOOD);
+      }
+      frames f = read_all(&nd_archive_warc, &nd_format_warc, (tiny){.bytes = nd_buf_str(&b)}, 1000);
+      assert_int_equal(f.documents, 1);
+      assert_int_equal(f.rejects, 1);
+      assert_string_equal(f.why[0], cases[k].found
+                                        ? "the WARC record is truncated, or its length is wrong"
+                                        : "the WARC record is longer than --max-document");
+      frames_clear(&f);
+      nd_buf_clear(&b);
+    }
+  }
+}
+
 static void timed(const char *what, nd_buf *b, uint64_t max) {
   clock_t start = clock();
   nd_stream *s;
@@ -366,9 +402,9 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_golden),    cmocka_unit_test(test_cut_everywhere),
       cmocka_unit_test(test_bad_heads), cmocka_unit_test(test_repairs),
-      cmocka_unit_test(test_large),     cmocka_unit_test(test_hostile),
-      cmocka_unit_test(test_fuzz),      cmocka_unit_test(test_sniff),
-      cmocka_unit_test(test_fixtures),
+      cmocka_unit_test(test_large),     cmocka_unit_test(test_large_wrong),
+      cmocka_unit_test(test_hostile),   cmocka_unit_test(test_fuzz),
+      cmocka_unit_test(test_sniff),     cmocka_unit_test(test_fixtures),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
