@@ -41,9 +41,13 @@ void nd_mem_strict(bool on) {
   atomic_store(&strict, on);
 }
 
+bool nd_mem_is_strict(void) {
+  return atomic_load_explicit(&strict, memory_order_relaxed);
+}
+
 /* Room that is there already; a strict test has it refused all the same. */
 static nd_status has_room(size_t bytes, nd_error *err) {
-  if (!atomic_load_explicit(&strict, memory_order_relaxed) || !refused()) return ND_OK;
+  if (!nd_mem_is_strict() || !refused()) return ND_OK;
   return nd_fail_memory(err, bytes);
 }
 

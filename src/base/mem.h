@@ -31,8 +31,10 @@ uint64_t nd_mem_count(void);
 /* Tests: is called with the number of each allocation, where it is made; NULL: nothing is. */
 typedef void (*nd_watch)(uint64_t nth);
 void nd_mem_watch(nd_watch watching);
-/* Tests: buffers and arrays that are large enough already count as allocations, too. */
+/* Tests: buffers and arrays that are large enough already count as allocations, too, and what can
+ * lie on disk (sorter.h) does so at once. */
 void nd_mem_strict(bool on);
+bool nd_mem_is_strict(void);
 
 /* A growable byte buffer.  {0} is an empty one. */
 typedef struct nd_buf {

@@ -8,7 +8,7 @@
 
 #include "base/io.h"
 
-enum { FIRST_ROOM = 1 << 12, WINDOW_MIN = 1 << 10 };
+enum { FIRST_ROOM = 1 << 12, STRICT_ROOM = 8, WINDOW_MIN = 1 << 10 };
 
 typedef struct run {
   uint64_t offset; /* of the next item to read, in items */
@@ -44,6 +44,7 @@ nd_status nd_sorter_new(nd_sorter **out, uint64_t memory, const char *dir, bool 
   s->unique = unique;
   s->most = (size_t)(memory / (2 * sizeof(nd_item)));
   if (s->most < FIRST_ROOM) s->most = FIRST_ROOM;
+  if (nd_mem_is_strict()) s->most = STRICT_ROOM;
   s->dir = nd_malloc(strlen(dir) + 1);
   if (!s->dir) {
     nd_free(s);

@@ -16,6 +16,14 @@ for i in 1 2 3 4 5 6; do json same "$FOX $i"; done >hot.jsonl
 neardup pairs --bands 1 --rows 1 --bucket-cap 2 hot.jsonl 2>&1 >/dev/null | grep hot
 { json a "$FOX"; json a "$RICE"; json b "$(words 1 9)"; json c "$(words 20 29)"; } >twice.jsonl
 rm -rf out; neardup dedup twice.jsonl -o out 2>&1 | grep -i 'id'
+title "texts that are none"
+for value in 1 true false null '{}' '[]'; do printf '{"text":%s}\n' "$value"; done >types.jsonl
+neardup inspect types.jsonl 2>/dev/null | cut -f 3-; neardup inspect --text-field body types.jsonl 2>/dev/null | tail -n 1 | cut -f 3-
+title "sizes"
+for size in 64MiB 64mb 64Mb 65536K 67108864 64MB 64Mi 64iB 64MBB 99999999T; do
+  neardup pairs --memory $size none.jsonl 2>&1 | grep neardup: || echo $size
+done
+fails pairs --$(printf 'very-%.0s' $(seq 20))long none.jsonl
 title "--stats without a join"
 neardup pairs --stats hot.jsonl 2>&1 >/dev/null | grep -c records
 title "a terminal gets no control characters, wherever they are"

@@ -295,6 +295,94 @@ static void short_numbers(void **state) {
   }
 }
 
+/* Lines across, also those that lie outside; sizes that are given; no names at all. */
+static void markers_and_sizes(void **state) {
+  (void)state;
+  double x[] = {1, 2, 3}, y[] = {10, 20, 30}, wide[] = {0, 4}, falls[] = {3, 1};
+  nd_series s[] = {{NULL, x, y, 3, false, NULL}, {NULL, x, y, 3, true, NULL}};
+  nd_marker m[] = {{2, false, "at two"},  {15, true, "at fifteen"}, {NAN, false, "nowhere"},
+                   {9, false, "outside"}, {-5, true, "below"},      {99, true, "above"}};
+  nd_chart c = {.title = "Markers",
+                .x_label = "x",
+                .x_unit = "",
+                .y_label = "y",
+                .y_unit = "%",
+                .x_range = wide,
+                .series = s,
+                .series_n = 2,
+                .markers = m,
+                .marker_n = 4,
+                .width = 640,
+                .height = 200};
+  const char *svg = drawn(&c);
+  assert_non_null(strstr(svg, "viewBox=\"0 0 640 200\""));
+  assert_int_equal(count(svg, "class=\"nd-marker\""), 2);
+  assert_non_null(strstr(svg, "at fifteen"));
+  assert_null(strstr(svg, "nowhere"));
+  assert_null(strstr(svg, ">outside"));
+  assert_non_null(strstr(svg, "Data"));
+  /* Markers that the axis is not fixed against make it longer. */
+  c.x_range = falls; /* no range: it falls */
+  c.marker_n = 6;
+  svg = drawn(&c);
+  assert_int_equal(count(svg, "class=\"nd-marker\""), 5);
+  /* What a log axis cannot show is no range of it. */
+  double from_zero[] = {0, 10}, to_nan[] = {1, NAN};
+  c.x_log = true;
+  c.x_range = from_zero;
+  (void)drawn(&c);
+  c.x_range = to_nan;
+  (void)drawn(&c);
+  /* So small that there is hardly room. */
+  c.width = c.height = 30;
+  (void)drawn(&c);
+  /* Bars with given sizes, and none of a series. */
+  nd_str rows[] = {{"one", 3}, {"two", 3}, {"three", 5}};
+  nd_chart bars = {.kind = ND_CHART_BARS,
+                   .title = "Bars",
+                   .series = s,
+                   .series_n = 2,
+                   .categories = rows,
+                   .category_n = 3,
+                   .width = 500,
+                   .height = 180};
+  svg = drawn(&bars);
+  assert_non_null(strstr(svg, "viewBox=\"0 0 500 180\""));
+  bars.category_n = 2; /* fewer names than numbers */
+  (void)drawn(&bars);
+  bars.series_n = 0;
+  (void)drawn(&bars);
+  bars.category_n = 0;
+  (void)drawn(&bars);
+  nd_chart none = {.title = "Nothing", .series = s, .series_n = 0};
+  (void)drawn(&none);
+}
+
+/* Names that are too long are cut: titles and words at their end, paths at their begin. */
+static void long_names_are_cut(void **state) {
+  (void)state;
+  char title[400], word[300], path[300];
+  memset(word, 'w', sizeof word);
+  memset(path, 'p', sizeof path);
+  for (size_t i = 0; i + 3 < 240; i += 3) memcpy(title + i, "\xe6\x96\x87", 3); /* wide */
+  title[240] = '\0';
+  for (size_t i = 100; i + 2 < sizeof path; i += 2) memcpy(path + i, "\xc3\xa4", 2);
+  memcpy(path, "/folder/", 8);
+  double y[] = {1, 2, 3};
+  nd_series s = {"a series", y, y, 3, false, NULL};
+  nd_str rows[] = {{word, sizeof word}, {path, sizeof path - 2}, {"", 0}};
+  nd_chart c = {.kind = ND_CHART_BARS,
+                .name = "long",
+                .title = title,
+                .series = &s,
+                .series_n = 1,
+                .categories = rows,
+                .category_n = 3};
+  const char *svg = drawn(&c);
+  assert_true(count(svg, "\xe2\x80\xa6") >= 3);
+  assert_non_null(strstr(svg, "\xe2\x80\xa6\xc3\xa4"));
+}
+
 static void memory_failures(void **state) {
   (void)state;
   double v[] = {1, 2, 3};
@@ -327,6 +415,8 @@ int main(void) {
       cmocka_unit_test(bars_have_rows),
       cmocka_unit_test(scales),
       cmocka_unit_test(short_numbers),
+      cmocka_unit_test(markers_and_sizes),
+      cmocka_unit_test(long_names_are_cut),
       cmocka_unit_test(memory_failures),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -106,11 +106,64 @@ static void votes_are_the_methods(void **state) {
   assert_int_equal(nd_votes_add(sums, ND_VOTES_PROJECTION, 65, 1, NULL, 0, &err), ND_ERR_USAGE);
 }
 
+static nd_status new_with(nd_sketcher **s, const char *const *options) {
+  nd_options o;
+  nd_options_init(&o);
+  for (size_t i = 0; options[i]; i += 2) ok(nd_options_set(&o, options[i], options[i + 1], &err));
+  return nd_sketcher_new(s, &o, &err);
+}
+
+/* What one document at a time cannot do is refused; samples and web tokens are not. */
+static void refused_and_sampled(void **state) {
+  (void)state;
+  nd_sketcher *s, *part;
+  const char *const method[] = {"method", "simhash", NULL}, *const sct[] = {"sample", "sct:9",
+                                                                            NULL};
+  const char *const goal[] = {"method", "minhash", "sample", "adaptive:0.9", NULL};
+  assert_int_equal(new_with(&s, method), ND_ERR_USAGE);
+  assert_string_equal(err.message, "a sketcher needs the method minhash, not simhash");
+  assert_int_equal(new_with(&s, sct), ND_ERR_USAGE);
+  assert_non_null(strstr(err.message, "one document at a time"));
+  assert_int_equal(new_with(&s, goal), ND_ERR_USAGE);
+  nd_options o;
+  nd_options_init(&o);
+  o.recall.den = 0;
+  assert_int_equal(nd_sketcher_new(&s, &o, &err), ND_ERR_USAGE);
+  assert_string_equal(err.message, "a decimal option has the denominator 0");
+  nd_sketcher_free(NULL);
+  const char *const web[] = {"tokens", "web", "shingle", "words:2", NULL};
+  const char *const half[] = {"sample", "mod:2", "tokens", "web", "shingle", "words:2", NULL};
+  nd_str text = nd_str_of("one two three four five six seven eight nine ten eleven twelve");
+  const uint64_t *all, *some;
+  size_t all_n, some_n;
+  ok(new_with(&s, web));
+  ok(new_with(&part, half));
+  ok(nd_sketcher_fingerprints(&all, &all_n, s, text, &err));
+  ok(nd_sketcher_fingerprints(&some, &some_n, part, text, &err));
+  assert_int_equal(all_n, 11);
+  assert_true(some_n < all_n);
+  for (size_t i = 0; i < some_n; i++) { /* a part of them */
+    size_t k = 0;
+    while (k < all_n && all[k] != some[i]) k++;
+    assert_true(k < all_n);
+  }
+  uint64_t sketch[2][2000];
+  ok(nd_sketcher_text(sketch[0], NULL, s, text, &err));
+  ok(nd_sketcher_sketch(sketch[1], s, all, all_n, &err));
+  assert_memory_equal(sketch[0], sketch[1], nd_sketcher_length(s) * sizeof **sketch);
+  int64_t sums[64];
+  assert_int_equal(nd_votes_add(sums, ND_VOTES_SIMHASH, 128, 1, all, all_n, &err), ND_ERR_USAGE);
+  assert_int_equal(nd_votes_add(sums, ND_VOTES_PROJECTION, 63, 1, all, all_n, &err), ND_ERR_USAGE);
+  nd_sketcher_free(s);
+  nd_sketcher_free(part);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(merging_is_the_union),
       cmocka_unit_test(a_text_is_its_fingerprints),
       cmocka_unit_test(votes_are_the_methods),
+      cmocka_unit_test(refused_and_sampled),
   };
   return cmocka_run_group_tests(tests, setup, NULL);
 }
