@@ -31,13 +31,13 @@ static nd_status wrong(nd_str word, nd_error *err) {
                  (int)(word.n < 100 ? word.n : 100), word.p);
 }
 
-static nd_status take_adaptive(nd_sample *out, nd_str value, nd_error *err) {
+static nd_status take_adaptive(nd_sample *out, nd_str word, nd_str value, nd_error *err) {
   char path[1024];
   if (out->goal.num || out->plan.n)
     return nd_fail(err, ND_ERR_USAGE, "--sample adaptive is given twice");
   if (nd_sample_share(&out->goal, value)) return ND_OK;
   out->goal = (nd_decimal){0, 1};
-  if (value.n == 0 || value.n >= sizeof path) return wrong(value, err);
+  if (value.n == 0 || value.n >= sizeof path) return wrong(word, err);
   memcpy(path, value.p, value.n);
   path[value.n] = '\0';
   return nd_sample_plan_read(&out->plan, path, err);
@@ -48,7 +48,7 @@ static nd_status take_sampler(nd_sample *out, nd_str word, nd_error *err) {
   if (!colon) return wrong(word, err);
   nd_str name = {word.p, (size_t)(colon - word.p)};
   nd_str value = {colon + 1, word.n - name.n - 1};
-  if (nd_str_eq(name, nd_str_of("adaptive"))) return take_adaptive(out, value, err);
+  if (nd_str_eq(name, nd_str_of("adaptive"))) return take_adaptive(out, word, value, err);
   bool mod = nd_str_eq(name, nd_str_of("mod"));
   uint64_t *field = mod                                 ? &out->mod
                     : nd_str_eq(name, nd_str_of("min")) ? &out->min
