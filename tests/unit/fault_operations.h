@@ -16,6 +16,7 @@ static char dir[200];
 static char out_path[240], truth_path[240];
 static char run_path[2][240], qrels_path[240]; /* of a search system */
 static const char *inputs[2] = {corpus_path, second_path};
+static char damaged_path[2][240];
 static char wide_path[240];       /* few documents, which fill more than one range */
 static nd_summary summary, right; /* of this run; of one without failures */
 
@@ -70,7 +71,23 @@ static nd_options options_of(const operation *op) {
 static nd_status run_dedup(nd_buf *out, const operation *self) {
   (void)out; /* gathered afterwards, when nothing fails any more */
   nd_options o = options_of(self);
-  return nd_dedup(&summary, inputs, 2, out_path, &o, &going_on, &err);
+  if (strstr(self->name, "apart")) snprintf(o.tmp, sizeof o.tmp, "%s", dir);
+  nd_status status = nd_dedup(&summary, inputs, 2, out_path, &o, &going_on, &err);
+  if (status != ND_OK || !strstr(self->name, "again")) return status;
+  nd_summary other; /* of a result that is there knows little */
+  return nd_dedup(&other, inputs, 2, out_path, &o, &going_on, &err);
+}
+
+/* Of packed files that are damaged in the middle and at their begin. */
+static nd_status run_damaged(nd_buf *out, const operation *self) {
+  nd_options o = options_of(self);
+  nd_sink sink = {out, collect};
+  const char *damaged[2] = {damaged_path[0], damaged_path[1]};
+  if (strstr(self->name, "dedup"))
+    return nd_dedup(&summary, damaged, 2, out_path, &o, &going_on, &err);
+  if (strstr(self->name, "inspect"))
+    return nd_inspect(&summary, damaged, 2, 1, &sink, &o, &going_on, &err);
+  return nd_pairs(&summary, damaged, 2, &sink, &o, &going_on, &err);
 }
 
 /* Of a large plain file only places are kept; its texts are read again. */
@@ -315,6 +332,11 @@ static nd_status run_sketches(nd_buf *out, const operation *self) {
 static const operation operations[] = {
     {"dedup", run_dedup, {NULL}, false},
     {"dedup, resumed", run_dedup, {NULL}, true},
+    {"dedup again", run_dedup, {NULL}, false},
+    {"dedup, resumed, apart", run_dedup, {NULL}, true},
+    {"dedup of damaged files", run_damaged, {NULL}, false},
+    {"pairs of damaged files", run_damaged, {NULL}, false},
+    {"inspect of damaged files", run_damaged, {NULL}, false},
     {"dedup in shards", run_shards, {NULL}, false},
     {"dedup by join", run_dedup, {"method", "join", "keep", "longest"}, false},
     {"dedup by components", run_dedup, {"cluster", "components"}, false},
@@ -396,6 +418,7 @@ static const operation operations[] = {
 static bool writes_folder(const operation *op) {
   return op->run == run_dedup || op->run == run_shards || op->run == run_study_pages ||
          op->run == run_prevalence || op->run == run_stages ||
+         (op->run == run_damaged && op->name[0] == 'd') ||
          (op->run == run_wide && (op->name[0] == 'd' || op->name[0] == 's'));
 }
 

@@ -120,6 +120,7 @@ static void interrupt_first(const operation *op) {
   _Atomic int times = 0;
   nd_hooks hooks = {&times, NULL, stop_soon};
   nd_options o = options_of(op);
+  if (strstr(op->name, "apart")) snprintf(o.tmp, sizeof o.tmp, "%s", dir);
   assert_int_equal(nd_dedup(&summary, inputs, 2, out_path, &o, &hooks, &err), ND_ERR_CANCELLED);
 }
 
@@ -178,8 +179,9 @@ static void fail_once(nd_buf *got, const operation *op, const nd_buf *want, cons
     fail_msg("%s again after %s at %lu: %s", op->name, f->name, nth, err.message);
   check_result(got, want, op, "in the rerun");
   ok(remove_left_behind(dir, &err));
-  static const char *const known[] = {"corpus.jsonl", "second.jsonl", "truth.tsv",  "out", "run1",
-                                      "run2",         "qrels",        "wide.jsonl", NULL};
+  static const char *const known[] = {"corpus.jsonl", "second.jsonl", "truth.tsv", "out",
+                                      "run1",         "run2",         "qrels",     "wide.jsonl",
+                                      "damaged0.gz",  "damaged1.gz",  NULL};
   const char *left = left_behind(dir, known);
   if (left[0]) fail_msg("%s, %s at %lu leaves behind:%s", op->name, f->name, nth, left);
 }
@@ -270,6 +272,27 @@ static void methods_fail_cleanly(void **state) {
   }
 }
 
+/* Members of gzip with a few documents each, of which one is damaged. */
+static void write_damaged(const char *path, int member) {
+  gzFile f;
+  for (int i = 0; i < 4; i++) {
+    assert_non_null(f = gzopen(path, i ? "ab" : "wb"));
+    for (int k = 0; k < 6; k++)
+      assert_true(gzprintf(f, "{\"id\": \"%d-%d\", \"text\": \"a text of %d or %d\"}\n", i, k, i,
+                           k / 2) > 0);
+    assert_int_equal(gzclose(f), Z_OK);
+  }
+  nd_buf b = {0};
+  FILE *in = fopen(path, "rb");
+  ok(nd_buf_reserve(&b, 1 << 16, &err));
+  b.n = fread(b.p, 1, 1 << 16, in);
+  fclose(in);
+  size_t at = (size_t)member * b.n / 4 + 30;
+  for (size_t i = at; i < at + 20; i++) b.p[i] ^= 0x55;
+  write_file(path, &b);
+  nd_buf_clear(&b);
+}
+
 static int setup(void **state) {
   (void)state;
   if (!begin_folder(dir, sizeof dir, "faults")) return -1;
@@ -295,6 +318,10 @@ static int setup(void **state) {
     snprintf(paths[i], sizeof qrels_path, "%s/%s", dir, names[i]);
     write_file(paths[i], &lines[i]);
     nd_buf_clear(&lines[i]);
+  }
+  for (int i = 0; i < 2; i++) {
+    snprintf(damaged_path[i], sizeof damaged_path[i], "%s/damaged%d.gz", dir, i);
+    write_damaged(damaged_path[i], i ? 0 : 2);
   }
   nd_buf wide = {0};
   snprintf(wide_path, sizeof wide_path, "%s/wide.jsonl", dir);
@@ -331,8 +358,11 @@ static int teardown(void **state) {
   unlink(run_path[1]);
   unlink(qrels_path);
   unlink(wide_path);
+  unlink(damaged_path[0]);
+  unlink(damaged_path[1]);
   nd_buf_clear(&text_of[0]);
   nd_buf_clear(&text_of[1]);
+  ok(remove_left_behind(dir, &err)); /* of runs that lay apart and were not gone on with */
   return remove_folder(dir);
 }
 

@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
+#include "every_place.h"
 #include "feature/sample.h"
-#include "tools.h"
 
 static uint64_t seed;
 static nd_rng rng_of(const char *what) {
@@ -364,12 +364,67 @@ static void plans(void **state) {
   nd_buf_clear(&text);
 }
 
+/* Keys that rise, in a file of their own; asked for in any order. */
+static nd_status fill_and_ask(void *context) {
+  const uint64_t n = *(const uint64_t *)context;
+  nd_shingle_set *set = NULL;
+  nd_shingle_probe probe = {0};
+  bool has;
+  nd_status status = nd_shingle_set_new(&set, 4096, "/tmp", &err);
+  for (uint64_t i = 1; i <= n && status == ND_OK; i++)
+    status = nd_shingle_set_add(set, i * 1000, &err);
+  if (status == ND_OK) status = nd_shingle_set_finish(set, &err);
+  for (uint64_t i = 0; i <= n && status == ND_OK; i += 37) {
+    status = nd_shingle_set_has(&has, set, &probe, i * 1000, &err);
+    if (status == ND_OK) assert_int_equal(has, i > 0);
+    if (status == ND_OK) status = nd_shingle_set_has(&has, set, &probe, i * 1000 + 1, &err);
+    if (status == ND_OK) assert_false(has);
+  }
+  nd_shingle_probe_clear(&probe);
+  nd_shingle_set_free(set);
+  return status;
+}
+
+static void sets_fail_cleanly(void **state) {
+  (void)state;
+  uint64_t few = 100, many = 20000, exact = 512 * 8;
+  assert_true(every_place_fails(fill_and_ask, &few) >= 2);
+  assert_true(every_place_fails(fill_and_ask, &many) >= 8);
+  assert_true(every_place_fails(fill_and_ask, &exact) >= 8);
+  uint64_t none = 0;
+  ok(fill_and_ask(&none));
+}
+
+/* At the ends of what is possible. */
+static void formulas_at_their_ends(void **state) {
+  (void)state;
+  assert_true(nd_binomial_log(0, 5, 0) == 0 && nd_binomial_log(5, 5, 1) == 0);
+  assert_true(isinf(nd_binomial_log(1, 5, 0)) && isinf(nd_binomial_log(4, 5, 1)));
+  assert_true(isinf(nd_binomial_log(6, 5, 0.5)));
+  const nd_decimal half = {1, 2}, none = {1, 0};
+  assert_true(nd_sample_hit(6, 5, 0.5, half) == 0);
+  assert_true(nd_sample_hit(0, 0, 0.5, half) == 0);
+  assert_true(nd_sample_hit(3, 5, 0.5, none) == 0);
+  assert_true(nd_sample_hit(3, 5, 1, half) == 1 && nd_sample_hit(2, 5, 1, half) == 0);
+  for (int hits = 0; hits <= 10; hits++) {
+    double low = nd_wilson_bound(hits, 10, 1.96, false),
+           high = nd_wilson_bound(hits, 10, 1.96, true);
+    assert_true(0 <= low && low <= hits / 10.0 && hits / 10.0 <= high && high <= 1);
+  }
+  assert_true(nd_wilson_bound(0, 0, 1.96, false) == 0 && nd_wilson_bound(0, 0, 1.96, true) == 1);
+}
+
 int main(void) {
   const char *given = getenv("NEARDUP_SEED");
   seed = given ? strtoull(given, NULL, 10) : 20;
-  const struct CMUnitTest tests[] = {cmocka_unit_test(parse),    cmocka_unit_test(samplers),
-                                     cmocka_unit_test(residues), cmocka_unit_test(formulas),
-                                     cmocka_unit_test(planted),  cmocka_unit_test(shingle_set),
-                                     cmocka_unit_test(plans)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(parse),
+                                     cmocka_unit_test(samplers),
+                                     cmocka_unit_test(residues),
+                                     cmocka_unit_test(formulas),
+                                     cmocka_unit_test(planted),
+                                     cmocka_unit_test(shingle_set),
+                                     cmocka_unit_test(plans),
+                                     cmocka_unit_test(sets_fail_cleanly),
+                                     cmocka_unit_test(formulas_at_their_ends)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
