@@ -101,6 +101,22 @@ ND_API nd_status nd_reader_next(int *more, nd_stage_block *out, nd_reader *r,
                                 nd_error *err) ND_MUST_CHECK;
 ND_API void nd_reader_close(nd_reader *r);
 
+/* The two steps of nd_reader_next: cuts the records of the next block, which are
+ * not looked into; signs them, as often as wanted.  `watch` (NULL: nobody) is
+ * called before a record is looked into: whoever has seen a process die knows in
+ * which one.  `raw` is borrowed. */
+typedef void (*nd_reader_watch)(void *context, uint32_t file, uint64_t offset, nd_str raw);
+ND_API void nd_reader_watched(nd_reader *r, nd_reader_watch watch, void *context);
+ND_API nd_status nd_reader_read(int *more, nd_reader *r, nd_error *err) ND_MUST_CHECK;
+ND_API nd_status nd_reader_sign(nd_stage_block *out, nd_reader *r, nd_error *err) ND_MUST_CHECK;
+
+/* A record that must not be looked into, such as one that killed its process: it
+ * begins at `offset` of a file of the plan.  It is rejected, ND_STAGE_SKIPPED is
+ * the reason.  *found says whether the records that were read last hold it. */
+#define ND_STAGE_SKIPPED "it killed the process that read it, and was left out"
+ND_API nd_status nd_reader_skip(int *found, nd_reader *r, uint32_t file, uint64_t offset,
+                                nd_error *err) ND_MUST_CHECK;
+
 /* Documents that lie in memory, as UTF-8; only `text` is needed.  p == NULL: a
  * row without text.  `first_line` counts rows from 1, for rejects. */
 typedef struct nd_stage_rows {

@@ -1,11 +1,12 @@
 # The stages of a job (neardup/stage.h) over buffers and NumPy arrays: what the
 # Spark job runs on its executors and its driver.  Not a public interface.
+import mmap
 import os
 
 import numpy
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t, uintptr_t
-from libc.stdlib cimport free, malloc
+from libc.stdlib cimport abort, free, malloc
 from libc.string cimport memset
 from neardup.libneardup cimport *
 from neardup.libstage cimport *
@@ -17,6 +18,10 @@ SECRET_BYTES = ND_STAGE_SECRET
 NOT_SIMILAR = 0xffffffffffffffff
 MERGE_LEAST = ND_MERGE_LEAST
 MERGE_SUM = ND_MERGE_SUM
+SKIPPED = (<bytes>ND_STAGE_SKIPPED).decode()
+
+cdef extern from "<string.h>" nogil:
+    void *memmem(const void *hay, size_t hay_n, const void *needle, size_t needle_n)
 
 
 cdef nd_str view_of(const uint8_t[::1] data) noexcept:
@@ -223,6 +228,105 @@ cdef dict block_of(const nd_stage_block *b):
             "texts_sum": <int64_t>b.texts_sum}
 
 
+ctypedef struct watching:
+    uint64_t *now  # 1, file, offset of the record that is looked into; NULL: nobody asks
+    const char *crash
+    size_t crash_n
+
+
+cdef void watch_record(void *context, uint32_t file, uint64_t offset, nd_str raw) noexcept nogil:
+    cdef watching *w = <watching *>context
+    if w.now != NULL:
+        w.now[0] = 1
+        w.now[1] = file
+        w.now[2] = offset
+    if w.crash_n and memmem(raw.p, raw.n, w.crash, w.crash_n) != NULL:
+        abort()
+
+
+cdef class Reader:
+    """The blocks of a plan's tasks from `begin` up to `end`, one after another."""
+    cdef nd_reader *c
+    cdef readonly Stage stage
+    cdef Plan plan
+    cdef watching watch
+    cdef bytes crash
+    cdef object shared
+
+    def __cinit__(self, Stage stage, Plan plan, uint32_t begin, uint32_t end, bint keep_texts):
+        cdef nd_error err
+        self.stage = stage
+        self.plan = plan
+        err.message[0] = 0
+        check(nd_reader_open(&self.c, stage.c, plan.c, begin, end, keep_texts, &err), &err)
+        # Tests: a record with this in it kills its worker.
+        self.crash = os.environb.get(b"NEARDUP_TEST_CRASH", b"")
+        if self.crash:
+            self.watch.crash = self.crash
+            self.watch.crash_n = len(self.crash)
+            nd_reader_watched(self.c, watch_record, &self.watch)
+
+    def __dealloc__(self):
+        if self.c != NULL:
+            nd_reader_close(self.c)
+
+    def read(self):
+        """The records of the next block are cut; False: there is none."""
+        cdef nd_error err
+        cdef nd_status status
+        cdef int more = 0
+        err.message[0] = 0
+        with nogil:
+            status = nd_reader_read(&more, self.c, &err)
+        check(status, &err)
+        return bool(more)
+
+    def sign(self):
+        """The block of the records that were read."""
+        cdef nd_error err
+        cdef nd_status status
+        cdef nd_stage_block b
+        err.message[0] = 0
+        with nogil:
+            status = nd_reader_sign(&b, self.c, &err)
+        check(status, &err)
+        return block_of(&b)
+
+    def skip(self, uint32_t file, uint64_t offset):
+        """The record that begins there is not looked into.  Is it one of those read last?"""
+        cdef nd_error err
+        cdef int found = 0
+        err.message[0] = 0
+        check(nd_reader_skip(&found, self.c, file, offset, &err), &err)
+        return bool(found)
+
+    def deadly(self):
+        """(file, offset) of the record that kills the process which signs what was read last; None:
+        it stays alive.  A child tries it."""
+        cdef uint64_t[::1] now
+        if self.shared is None:
+            self.shared = mmap.mmap(-1, 4096)
+        view = memoryview(self.shared)[:24].cast("Q")
+        now = view
+        now[0] = 0
+        self.watch.now = &now[0]
+        nd_reader_watched(self.c, watch_record, &self.watch)
+        child = os.fork()
+        if child == 0:
+            try:
+                self.sign()
+            except BaseException:
+                pass  # an error is said by the caller; only death matters here
+            os._exit(0)
+        _, status = os.waitpid(child, 0)
+        self.watch.now = NULL
+        if status == 0:
+            return None
+        if not now[0]:
+            raise Error("the worker dies before it looks into a document")
+        return now[1], now[2]
+
+
 cdef class Stage:
     cdef nd_stage *c
     cdef readonly dict facts
@@ -288,23 +392,9 @@ cdef class Stage:
 
     def read(self, Plan plan, uint32_t begin, uint32_t end, bint keep_texts=True):
         """Blocks of the plan's tasks from `begin` up to `end`."""
-        cdef nd_reader *r = NULL
-        cdef nd_error err
-        cdef nd_status status
-        cdef nd_stage_block b
-        cdef int more = 1
-        err.message[0] = 0
-        check(nd_reader_open(&r, self.c, plan.c, begin, end, keep_texts, &err), &err)
-        try:
-            while True:
-                with nogil:
-                    status = nd_reader_next(&more, &b, r, &err)
-                check(status, &err)
-                if not more:
-                    return
-                yield block_of(&b)
-        finally:
-            nd_reader_close(r)
+        reader = Reader(self, plan, begin, end, keep_texts)
+        while reader.read():
+            yield reader.sign()
 
     def sign(self, uint32_t task, uint32_t part, text, id=None, url=None, time=None, field=None):
         """The block of documents in Arrow columns."""

@@ -55,8 +55,15 @@ cdef extern from "neardup/stage.h" nogil:
         pass
     nd_status nd_reader_open(nd_reader **out, nd_stage *s, const nd_intake *p, uint32_t begin,
                              uint32_t end, int keep_texts, nd_error *err)
-    nd_status nd_reader_next(int *more, nd_stage_block *out, nd_reader *r, nd_error *err)
     void nd_reader_close(nd_reader *r)
+    ctypedef void (*nd_reader_watch)(void *context, uint32_t file, uint64_t offset,
+                                     nd_str raw) noexcept nogil
+    void nd_reader_watched(nd_reader *r, nd_reader_watch watch, void *context)
+    nd_status nd_reader_read(int *more, nd_reader *r, nd_error *err)
+    nd_status nd_reader_sign(nd_stage_block *out, nd_reader *r, nd_error *err)
+    const char *ND_STAGE_SKIPPED
+    nd_status nd_reader_skip(int *found, nd_reader *r, uint32_t file, uint64_t offset,
+                             nd_error *err)
     ctypedef struct nd_stage_rows:
         size_t n
         const nd_str *text

@@ -27,6 +27,8 @@ struct nd_signer {
   nd_sketches sketches;
   nd_str secret;   /* of the digests; empty: the seed alone */
   bool keep_texts; /* of ranges too */
+  nd_signer_watch watch;
+  void *watch_context;
 };
 
 nd_status nd_signer_new(nd_signer **out, const nd_settings *settings, nd_error *err) {
@@ -53,6 +55,11 @@ void nd_signer_free(nd_signer *s) {
 void nd_signer_apart(nd_signer *s, nd_str secret, bool keep_texts) {
   s->secret = secret;
   s->keep_texts = keep_texts;
+}
+
+void nd_signer_watched(nd_signer *s, nd_signer_watch watch, void *context) {
+  s->watch = watch;
+  s->watch_context = context;
 }
 
 /* Buffers that one giant document has blown up go back to the system. */
@@ -212,6 +219,7 @@ static nd_status sign_record(nd_block *b, nd_signer *s, const nd_batch *batch, c
   nd_str bytes = {raw->p ? raw->p : batch->bytes.p + raw->at, raw->n};
   nd_read read;
   nd_error local;
+  if (s->watch) s->watch(s->watch_context, raw->file, raw->offset, bytes);
   nd_status status = nd_signer_read(&read, s, raw->format, bytes, &local);
   if (status == ND_ERR_DATA || status == ND_ERR_LIMIT) {
     return nd_block_reject(b, raw->offset, raw->length, raw->file, raw->line,

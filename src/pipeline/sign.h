@@ -25,6 +25,10 @@ nd_status nd_signer_batch(nd_block *block, nd_signer *s, const nd_batch *batch,
  * in their blocks too. */
 void nd_signer_apart(nd_signer *s, nd_str secret, bool keep_texts);
 
+/* `watch` (NULL: nobody) is called before a record is looked into. */
+typedef void (*nd_signer_watch)(void *context, uint32_t file, uint64_t offset, nd_str raw);
+void nd_signer_watched(nd_signer *s, nd_signer_watch watch, void *context);
+
 /* The steps of nd_signer_batch: an empty block; the batch into it, not finished;
  * one document that did not come in a batch. */
 void nd_signer_start(nd_block *block, const nd_signer *s, uint32_t task, uint32_t part);

@@ -99,6 +99,7 @@ nd_status nd_reader_open(nd_reader **out, nd_stage *s, const nd_intake *p, uint3
 
 void nd_reader_close(nd_reader *r) {
   if (!r) return;
+  nd_signer_watched(r->stage->signer, NULL, NULL);
   nd_feed_free(r->feed);
   nd_batch_clear(&r->batch);
   nd_free(r);
@@ -149,13 +150,41 @@ static nd_status hand_out(nd_stage_block *out, nd_stage *s, nd_error *err) {
   return nd_image_rejects(&image, widen_reject, out, err);
 }
 
-nd_status nd_reader_next(int *more, nd_stage_block *out, nd_reader *r, nd_error *err) {
+void nd_reader_watched(nd_reader *r, nd_reader_watch watch, void *context) {
+  nd_signer_watched(r->stage->signer, watch, context);
+}
+
+nd_status nd_reader_read(int *more, nd_reader *r, nd_error *err) {
   bool any;
   ND_TRY(nd_feed_next(&any, &r->batch, r->feed, err));
   *more = any;
-  if (!any) return ND_OK;
+  return ND_OK;
+}
+
+nd_status nd_reader_sign(nd_stage_block *out, nd_reader *r, nd_error *err) {
   ND_TRY(nd_signer_fill(&r->stage->block, r->stage->signer, &r->batch, err));
   return hand_out(out, r->stage, err);
+}
+
+nd_status nd_reader_next(int *more, nd_stage_block *out, nd_reader *r, nd_error *err) {
+  ND_TRY(nd_reader_read(more, r, err));
+  return *more ? nd_reader_sign(out, r, err) : ND_OK;
+}
+
+nd_status nd_reader_skip(int *found, nd_reader *r, uint32_t file, uint64_t offset, nd_error *err) {
+  nd_batch *b = &r->batch;
+  nd_str reason = nd_str_of(ND_STAGE_SKIPPED);
+  *found = 0;
+  for (size_t i = 0; i < b->n; i++) {
+    nd_raw *raw = &b->raws[i];
+    if (raw->file != file || raw->offset != offset || raw->rejected) continue;
+    *found = 1;
+    raw->rejected = true;
+    raw->at = b->reasons.n;
+    raw->n = reason.n;
+    return nd_buf_append(&b->reasons, reason.p, reason.n, err);
+  }
+  return ND_OK;
 }
 
 static nd_str string_at(const nd_str *strings, size_t i) {

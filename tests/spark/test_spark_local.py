@@ -1,4 +1,5 @@
 """neardup.spark on local[2]: the bytes of one machine, whatever the cut."""
+import gzip
 import json
 import random
 import shutil
@@ -202,6 +203,83 @@ def test_a_row_of_parquet_that_kills_its_worker_is_left_out(spark, tmp_path):
     assert json.loads((tmp_path / "out/spark.json").read_text())["quarantined"] == ["bad"]
     kept = {r.id for r in spark.read.parquet(str(tmp_path / "out/kept")).collect()}
     assert "bad" in kept and len(kept) == counts(tmp_path / "out")["counts"]["kept"] < 40
+
+
+def _records(kind, rows):
+    """Documents (id, text) as the bytes of a file."""
+    out = []
+    for name, text in rows:
+        if kind == "jsonl":
+            out.append(json.dumps({"id": name, "text": text}) + "\n")
+        elif kind == "trec":
+            out.append(f"<DOC>\n<DOCNO>{name}</DOCNO>\n<TEXT>\n{text}\n</TEXT>\n</DOC>\n")
+        else:
+            http = f"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n{text}"
+            out.append("WARC/1.0\r\nWARC-Type: response\r\n"
+                       f"WARC-Record-ID: <urn:uuid:{name}>\r\nWARC-TREC-ID: {name}\r\n"
+                       "Content-Type: application/http; msgtype=response\r\n"
+                       f"Content-Length: {len(http)}\r\n\r\n{http}\r\n\r\n")
+    return [r.encode() for r in out]
+
+
+def _pack(path, records):
+    """A file; one whose name ends in .gz with a member per record."""
+    packed = path.suffix == ".gz"
+    path.write_bytes(b"".join(gzip.compress(r, mtime=0) if packed else r for r in records))
+
+
+@pytest.mark.parametrize("io, kind, n", [
+    ("direct", "jsonl", 9000), ("spark", "trec", 200), ("direct", "warc.gz", 200)])
+def test_a_record_that_kills_its_worker_is_left_out(spark, tmp_path, io, kind, n):
+    """Two of them, in one block or (9000: ranges of a large file) in two."""
+    rows = [(f"d{i}", t) for i, t in enumerate(texts(17, n))]
+    bad = [n // 3, n - 5]
+    killing = {i: (f"bad{i}", f"{rows[0][1]} {KILLER}") for i in bad}
+    (tmp_path / "in").mkdir()
+    records = _records(kind.partition(".")[0], rows)
+    _pack(tmp_path / f"in/c.{kind}", [r for i, r in enumerate(records) if i not in bad])
+    one = tree(dedup([tmp_path / "in"], tmp_path / "one"))
+    with_bad = _records(kind.partition(".")[0],
+                        [killing.get(i, row) for i, row in enumerate(rows)])
+    _pack(tmp_path / f"in/c.{kind}", with_bad)
+    assert run(tmp_path / "in", tmp_path / "two", "--io", io) == 3
+    two = tree(tmp_path / "two")
+    assert two.pop("rejected.tsv").decode().splitlines() == [
+        f"{place}\t{_stage.SKIPPED}" for place in
+        (f"{tmp_path}/in/c.{kind}:{i + 1}" if kind == "jsonl" else
+         f"{tmp_path}/in/c.{kind}@{sum(map(len, with_bad[:i]))}" for i in bad)]
+    assert one.pop("rejected.tsv") == b""
+    assert two == one
+    told = json.loads((tmp_path / "two/spark.json").read_text())["quarantined"]
+    assert [t.rsplit("c." + kind, 1)[1][1:] for t in told] == [
+        str(i + 1) if kind == "jsonl" else str(sum(map(len, with_bad[:i]))) for i in bad]
+    a, b = counts(tmp_path / "one")["counts"], counts(tmp_path / "two")["counts"]
+    assert (b["documents"], b["rejected"]) == (a["documents"] + 2, 2)
+    assert b["kept"] + b["dropped"] == n - 2
+
+
+def test_a_text_that_kills_its_worker_is_left_out(spark, tmp_path):
+    """A file is a document, among others of one task."""
+    (tmp_path / "in").mkdir()
+    for i, text in enumerate(texts(18, 30)):
+        (tmp_path / f"in/{i:02}.txt").write_text(text)
+    one = tree(dedup([tmp_path / "in"], tmp_path / "one"))
+    (tmp_path / "in/11x.txt").write_text(KILLER)
+    assert run(tmp_path / "in", tmp_path / "two") == 3
+    two = tree(tmp_path / "two")
+    assert two.pop("rejected.tsv").decode() == f"{tmp_path}/in/11x.txt\t{_stage.SKIPPED}\n"
+    assert one.pop("rejected.tsv") == b""
+    assert two == one
+    told = json.loads((tmp_path / "two/spark.json").read_text())["quarantined"]
+    assert told == [f"{tmp_path}/in/11x.txt"]
+
+
+def test_the_program_tries_again_on_one_machine():
+    assert program._with_retries("local") == "local[1,4]"
+    assert program._with_retries("local[2]") == "local[2,4]"
+    assert program._with_retries("local[*]") == "local[*,4]"
+    for master in ("local[2,1]", "local-cluster[2,1,512]", "spark://h:7077", "yarn"):
+        assert program._with_retries(master) == master
 
 
 def test_a_folder_for_work_is_needed_on_a_cluster(spark, monkeypatch):

@@ -43,6 +43,12 @@ def parser():
     return p
 
 
+def _with_retries(master):
+    """local[2] gives up when a task fails once; a cluster tries four times, and so does this."""
+    cores = {"local": "1"}.get(master) or master.removeprefix("local[").removesuffix("]")
+    return f"local[{cores},4]" if cores.isdigit() or cores == "*" else master
+
+
 def session(given):
     if (given.master or "local").startswith("local"):  # the workers are this Python
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
@@ -51,7 +57,7 @@ def session(given):
     builder = SparkSession.builder.appName("neardup").config(
         "spark.ui.showConsoleProgress", "false")
     if given.master:
-        builder = builder.master(given.master)
+        builder = builder.master(_with_retries(given.master))
     settings = {name: value for name, _, value in (s.partition("=") for s in given.conf)}
     # A crowded machine may need longer than 15 s to fetch a result from the JVM.
     settings.setdefault("spark.python.authenticate.socketTimeout", "300s")

@@ -176,6 +176,10 @@ class Run:
                     row["ranks"], numpy.uint64)
         self.quarantined = [q for r in rows if r["quarantined"]
                             for q in r["quarantined"].split("\n")]
+        if any(r["skipped"] for r in rows):
+            reason = "\t" + _stage.SKIPPED
+            self.quarantined += [line.removesuffix(reason) for line in os.fsdecode(
+                self.rejected()).split("\n") if line.endswith(reason)]
         self.log(f"sign      {first:,} documents in {len(rows):,} blocks")
 
     def signed(self, *more):

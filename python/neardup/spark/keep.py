@@ -8,7 +8,7 @@ import numpy
 import pyarrow as pa
 
 from neardup.spark import work
-from neardup.spark.sign import Spool
+from neardup.spark.sign import ALL_TASKS, Spool, read_blocks
 
 
 CUTS = [("unit", pa.int64()), ("task", pa.int64()), ("part", pa.int64()), ("bytes", pa.int64())]
@@ -70,8 +70,9 @@ KEPT = [("unit", pa.int64()), ("piece", pa.int64()), ("length", pa.int64()), ("d
 PIECE = 64 << 20
 
 
-def keep_contents(job, files, first_of, dropped):
-    """work.Rows (path, content) of whole files → what is kept of them, in pieces."""
+def keep_contents(job, files, first_of, dropped, skipped):
+    """work.Rows (path, content) of whole files → what is kept of them, in pieces.  `skipped`: the
+    records of a file that are not looked into."""
 
     def run(batches):
         stage = job.stage()
@@ -79,8 +80,8 @@ def keep_contents(job, files, first_of, dropped):
             number, path, name = files.value[row["path"]]
             with Spool(row["content"]) as spool:
                 entry = (path, spool.path, name, len(row["content"]), spool.mtime)
-                plan = stage.plan_files([entry])
-                blocks = list(stage.read(plan, 0, len(plan.tasks()), True))
+                blocks = [b for b, _ in read_blocks(stage, [entry], 0, ALL_TASKS, True,
+                                                    skipped=skipped.value.get(number, ()))]
                 blocks.sort(key=lambda b: (b["task"], b["part"]))
                 first, docs = first_of.value[number], sum(b["docs"] for b in blocks)
                 target = os.path.join(spool.folder, "kept")

@@ -1,6 +1,7 @@
 """Stage sign: documents → blocks, from files, the contents of files, or columns.
 
-On a retry, rows that kill the worker are found in child processes and set aside.
+On a retry, documents that kill the worker are found in child processes and set
+aside: a row of a table counts as one without text, a record of a file is rejected.
 """
 import os
 import shutil
@@ -10,7 +11,11 @@ import numpy
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from neardup import _stage
+from neardup.errors import DataError
 from neardup.spark import store, work
+
+ALL_TASKS = 0xFFFFFFFF  # of a plan
 
 
 def _signed(stage, block, unit):
@@ -31,18 +36,81 @@ class Unit:
         self.end = end
 
 
+def _in_child(action):
+    """Does `action` leave a process alive?"""
+    child = os.fork()
+    if child == 0:
+        try:
+            action()
+        except BaseException:
+            pass  # an error is said by the caller; only death matters here
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    return status == 0
+
+
+def _read_only(stage, files, begin, end):
+    reader = _stage.Reader(stage, stage.plan_files(files), begin, end, False)
+    while reader.read():
+        pass
+
+
+def _check_reading(stage, files, begin, end):
+    """What dies before it has cut a record cannot be told from its neighbours: the file is named."""
+    if _in_child(lambda: _read_only(stage, files, begin, end)):
+        return
+    named = files[0][0]
+    for file in files:
+        if len(files) > 1 and not _in_child(lambda f=file: _read_only(stage, [f], 0, ALL_TASKS)):
+            named = file[0]
+            break
+    raise DataError(f"{named} kills the process that reads it, before a document of it is known: "
+                    "take it out of the input")
+
+
+def read_blocks(stage, files, begin, end, keep_texts, again=False, skipped=()):
+    """Blocks of some files, and the places (file, offset) of the records in each that were left
+    out: those that are known to be deadly, and on a retry those that turn out to be."""
+    if again:
+        _check_reading(stage, files, begin, end)
+    reader = _stage.Reader(stage, stage.plan_files(files), begin, end, keep_texts)
+    while reader.read():
+        out = [place for place in skipped if reader.skip(*place)]
+        while again:
+            place = reader.deadly()
+            if place is None:
+                break
+            if not reader.skip(*place):
+                raise DataError(f"{files[place[0]][0]} kills the process that reads it, and leaving "
+                                "out a document does not help: take it out of the input")
+            out.append(place)
+        yield reader.sign(), out
+
+
+def _places(skipped):
+    return numpy.array(skipped, numpy.uint64).tobytes() if skipped else b""
+
+
+def places_of(data):
+    """(file, offset) of the records that were left out."""
+    flat = numpy.frombuffer(data, numpy.uint64).tolist()
+    return list(zip(flat[0::2], flat[1::2]))
+
+
 def sign_files(job, units, keep_texts):
     """Units (their numbers come as rows) → blocks."""
 
     def run(batches):
         stage = job.stage()
+        again = _is_retry()
         out = work.Rows(work.SIGNED)
         for batch in batches:
             for number in batch.column(0).to_pylist():
                 unit = units.value[number]
-                plan = stage.plan_files(unit.files)
-                for block in stage.read(plan, unit.begin, unit.end, keep_texts):
-                    if out.add(**_signed(stage, block, number), quarantined=None):
+                for block, skipped in read_blocks(stage, unit.files, unit.begin, unit.end,
+                                                  keep_texts, again):
+                    if out.add(**_signed(stage, block, number), quarantined=None,
+                               skipped=_places(skipped)):
                         yield out.batch()
         if out.rows:
             yield out.batch()
@@ -73,14 +141,15 @@ def sign_contents(job, files):
 
     def run(batches):
         stage = job.stage()
+        again = _is_retry()
         out = work.Rows(work.SIGNED)
         for row in work.rows_of(batches):
             number, path, name = files.value[row["path"]]
             with Spool(row["content"]) as spool:
-                plan = stage.plan_files(
-                    [(path, spool.path, name, len(row["content"]), spool.mtime)])
-                for block in stage.read(plan, 0, len(plan.tasks()), True):
-                    if out.add(**_signed(stage, block, number), quarantined=None):
+                entry = (path, spool.path, name, len(row["content"]), spool.mtime)
+                for block, skipped in read_blocks(stage, [entry], 0, ALL_TASKS, True, again):
+                    if out.add(**_signed(stage, block, number), quarantined=None,
+                               skipped=_places(skipped)):
                         yield out.batch()
         if out.rows:
             yield out.batch()
@@ -89,16 +158,8 @@ def sign_contents(job, files):
 
 
 def _survives(job, columns):
-    """Does signing these rows leave a process alive?  Asks a child."""
-    child = os.fork()
-    if child == 0:
-        try:
-            sign_columns(job.stage(), 0, 0, columns)
-        except BaseException:
-            pass  # an error is said by the caller; only death matters here
-        os._exit(0)
-    _, status = os.waitpid(child, 0)
-    return status == 0
+    """Does signing these rows leave a process alive?"""
+    return _in_child(lambda: sign_columns(job.stage(), 0, 0, columns))
 
 
 def _killers(job, columns, begin, end):
@@ -157,7 +218,7 @@ def sign_rows(job, names):
                     job, stage, 0, part, some, again,
                     lambda i, row=begin: f"row {row + i} of partition {unit}")
                 part += 1
-                if out.add(**_signed(stage, block, unit), quarantined=said):
+                if out.add(**_signed(stage, block, unit), quarantined=said, skipped=b""):
                     yield out.batch()
         if out.rows:
             yield out.batch()
@@ -185,7 +246,7 @@ def sign_parquet(job, names, files):
                 block, said = _sign_some(job, stage, at >> 32, at & 0xFFFFFFFF, some, again,
                                          lambda i, row=at, of=path: f"row {row + i} of {of}")
                 block.update(begin=at, end=int(index[end - 1]) + 1)
-                if out.add(**_signed(stage, block, unit), quarantined=said):
+                if out.add(**_signed(stage, block, unit), quarantined=said, skipped=b""):
                     yield out.batch()
         if out.rows:
             yield out.batch()

@@ -263,12 +263,14 @@ class Contents(Source):
 
     def write_kept(self, run, out):
         """Executors write pieces, the driver's JVM puts files together."""
-        first = {}
+        first, skipped = {}, {}
         for r in run.blocks:
             first.setdefault(r["unit"], r["first"])
+            if r["skipped"]:
+                skipped.setdefault(r["unit"], []).extend(sign.places_of(r["skipped"]))
         frame = self.frame(run)
         pieces = run.map(frame, keep.keep_contents(run.job, self.sent, run.send(first),
-                                                   run.gone), keep.KEPT)
+                                                   run.gone, run.send(skipped)), keep.KEPT)
         run.points.save("kept", lambda: pieces)
         rows = run.points.read("kept", "unit", "piece", "length").toArrow().to_pylist()
         if {r["unit"] for r in rows} != set(range(len(self.files))):

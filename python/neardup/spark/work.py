@@ -25,7 +25,7 @@ SIGNED = [
     ("rejects", pa.int64()), ("last", pa.bool_()), ("range", pa.bool_()), ("raw", pa.bool_()),
     ("lines", pa.int64()), ("begin", pa.int64()), ("end", pa.int64()), ("raw_bytes", pa.int64()),
     ("others", pa.int64()), ("empties", pa.int64()), ("tokens", pa.int64()),
-    ("quarantined", pa.string()), ("empty_rows", pa.binary()), ("ranks", pa.binary()),
+    ("quarantined", pa.string()), ("skipped", pa.binary()), ("empty_rows", pa.binary()), ("ranks", pa.binary()),
     ("image", pa.binary()), ("texts", pa.binary()), ("texts_sum", pa.int64()),
 ]
 META = [name for name, _ in SIGNED if name not in ("image", "texts", "texts_sum")]
