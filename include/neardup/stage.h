@@ -1,7 +1,7 @@
 /* The walk of a job cut into stages, for engines that run each of them apart:
  * on other machines, over pieces of the input, in any order (Spark does).
  *
- *   sign → copies → bands → edges → verify → settle → keep
+ *   sign → copies → keys → edges → verify → settle → keep
  *
  * Every stage is a pure function over flat arrays.  What one machine gets from
  * nd_dedup comes out of them byte for byte, however the input was cut, as long
@@ -27,7 +27,11 @@ typedef struct nd_stage nd_stage;
 
 typedef struct nd_stage_facts {
   nd_method method;
+  int exact; /* found by nd_stage_prints and so on, not by keys */
   uint32_t permutations, bands, rows;
+  /* Kinds of keys by which documents are brought together (0: nothing but copies), how many
+   * items a document has of them all, and the bytes of an item's value. */
+  uint32_t keys, key_items, key_bytes;
   double predicted_recall;
   int ranked;     /* --keep asks for an order other than the input's */
   int components; /* --cluster components */
@@ -162,20 +166,19 @@ ND_API nd_status nd_stage_repeated(nd_str *documents, nd_stage *s, const nd_str 
 
 /* ---- candidates ------------------------------------------------------------ */
 
-/* The keys of a block's documents; place = band × ranges + range of the key.
- * `position[i]` (NULL: the document's number) of row i; UINT32_MAX: a copy, or
- * empty. */
-ND_API nd_status nd_stage_bands(nd_spread *out, nd_stage *s, nd_str image, uint32_t first,
-                                const uint32_t *position, uint32_t ranges,
-                                nd_error *err) ND_MUST_CHECK;
+/* The keys of a block's documents, to facts.keys × ranges places: kind × ranges +
+ * range of the key.  `position[i]` of row i; UINT32_MAX: a copy, or empty. */
+ND_API nd_status nd_stage_keys(nd_spread *out, nd_stage *s, nd_str image, const uint32_t *position,
+                               uint32_t ranges, nd_error *err) ND_MUST_CHECK;
 
 typedef struct nd_stage_buckets {
   uint64_t buckets, hot, hot_documents, largest;
 } nd_stage_buckets;
-/* Runs of one place → edges (values of 1 byte), spread by the first position of
- * `positions`. */
+/* Runs of one place (keys of one kind) → edges, spread by the first position of
+ * `positions`.  Their values, of 1 byte, are one of these. */
+enum { ND_STAGE_FULL = 0, ND_STAGE_STAR = 1 };
 ND_API nd_status nd_stage_group(nd_spread *edges, nd_stage_buckets *stats, nd_stage *s,
-                                const nd_str *runs, size_t n, uint64_t positions,
+                                uint32_t kind, const nd_str *runs, size_t n, uint64_t positions,
                                 nd_error *err) ND_MUST_CHECK;
 
 /* ---- method exact ----------------------------------------------------------- */
@@ -209,6 +212,12 @@ ND_API nd_status nd_stage_judge(nd_str *pairs, nd_stage *s, nd_str counts, const
 ND_API nd_status nd_stage_texts(nd_str *texts, uint64_t *ends, nd_stage *s, nd_str image,
                                 nd_str stored, uint64_t texts_sum, const nd_intake *plan,
                                 const uint32_t *rows, size_t n, nd_error *err) ND_MUST_CHECK;
+/* The same for nd_stage_verify: what documents are compared by, which is their
+ * sketches (facts of the method, 8 bytes a word), their texts, or one behind the
+ * other.  Only what is compared is read. */
+ND_API nd_status nd_stage_evidence(nd_str *out, uint64_t *ends, nd_stage *s, nd_str image,
+                                   nd_str stored, uint64_t texts_sum, const nd_intake *plan,
+                                   const uint32_t *rows, size_t n, nd_error *err) ND_MUST_CHECK;
 /* The ids of some rows, escaped for a list; `paths` NULL: as they are, empty
  * where there is none. `lines`: of the file, before this block. */
 ND_API nd_status nd_stage_ids(nd_str *ids, uint64_t *ends, nd_stage *s, nd_str image,
@@ -226,9 +235,10 @@ ND_API nd_status nd_stage_ranks(uint64_t *ranks, uint8_t *has_tokens, nd_stage *
 
 #define ND_STAGE_NOT_SIMILAR UINT64_MAX
 /* values[i] of pair i (number << 32 | number): numerator << 32 | denominator, or
- * ND_STAGE_NOT_SIMILAR below the threshold (unless `all`).  `document` rises. */
+ * ND_STAGE_NOT_SIMILAR below the threshold (unless `all`).  `evidence` of each
+ * `document`, which rise, is what nd_stage_evidence gave. */
 ND_API nd_status nd_stage_verify(uint64_t *values, nd_stage *s, const uint64_t *pairs, size_t n,
-                                 const uint32_t *document, const nd_str *text, size_t texts,
+                                 const uint32_t *document, const nd_str *evidence, size_t documents,
                                  int all, nd_error *err) ND_MUST_CHECK;
 
 /* Connected components: root[d] becomes the smallest document that hangs

@@ -1,12 +1,11 @@
 # The stages of a job (neardup/stage.h) over buffers and NumPy arrays: what the
 # Spark job runs on its executors and its driver.  Not a public interface.
-import mmap
 import os
 
 import numpy
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t, uintptr_t
-from libc.stdlib cimport abort, free, malloc
+from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 from neardup.libneardup cimport *
 from neardup.libstage cimport *
@@ -19,9 +18,6 @@ NOT_SIMILAR = 0xffffffffffffffff
 MERGE_LEAST = ND_MERGE_LEAST
 MERGE_SUM = ND_MERGE_SUM
 SKIPPED = (<bytes>ND_STAGE_SKIPPED).decode()
-
-cdef extern from "<string.h>" nogil:
-    void *memmem(const void *hay, size_t hay_n, const void *needle, size_t needle_n)
 
 
 cdef nd_str view_of(const uint8_t[::1] data) noexcept:
@@ -228,105 +224,6 @@ cdef dict block_of(const nd_stage_block *b):
             "texts_sum": <int64_t>b.texts_sum}
 
 
-ctypedef struct watching:
-    uint64_t *now  # 1, file, offset of the record that is looked into; NULL: nobody asks
-    const char *crash
-    size_t crash_n
-
-
-cdef void watch_record(void *context, uint32_t file, uint64_t offset, nd_str raw) noexcept nogil:
-    cdef watching *w = <watching *>context
-    if w.now != NULL:
-        w.now[0] = 1
-        w.now[1] = file
-        w.now[2] = offset
-    if w.crash_n and memmem(raw.p, raw.n, w.crash, w.crash_n) != NULL:
-        abort()
-
-
-cdef class Reader:
-    """The blocks of a plan's tasks from `begin` up to `end`, one after another."""
-    cdef nd_reader *c
-    cdef readonly Stage stage
-    cdef Plan plan
-    cdef watching watch
-    cdef bytes crash
-    cdef object shared
-
-    def __cinit__(self, Stage stage, Plan plan, uint32_t begin, uint32_t end, bint keep_texts):
-        cdef nd_error err
-        self.stage = stage
-        self.plan = plan
-        err.message[0] = 0
-        check(nd_reader_open(&self.c, stage.c, plan.c, begin, end, keep_texts, &err), &err)
-        # Tests: a record with this in it kills its worker.
-        self.crash = os.environb.get(b"NEARDUP_TEST_CRASH", b"")
-        if self.crash:
-            self.watch.crash = self.crash
-            self.watch.crash_n = len(self.crash)
-            nd_reader_watched(self.c, watch_record, &self.watch)
-
-    def __dealloc__(self):
-        if self.c != NULL:
-            nd_reader_close(self.c)
-
-    def read(self):
-        """The records of the next block are cut; False: there is none."""
-        cdef nd_error err
-        cdef nd_status status
-        cdef int more = 0
-        err.message[0] = 0
-        with nogil:
-            status = nd_reader_read(&more, self.c, &err)
-        check(status, &err)
-        return bool(more)
-
-    def sign(self):
-        """The block of the records that were read."""
-        cdef nd_error err
-        cdef nd_status status
-        cdef nd_stage_block b
-        err.message[0] = 0
-        with nogil:
-            status = nd_reader_sign(&b, self.c, &err)
-        check(status, &err)
-        return block_of(&b)
-
-    def skip(self, uint32_t file, uint64_t offset):
-        """The record that begins there is not looked into.  Is it one of those read last?"""
-        cdef nd_error err
-        cdef int found = 0
-        err.message[0] = 0
-        check(nd_reader_skip(&found, self.c, file, offset, &err), &err)
-        return bool(found)
-
-    def deadly(self):
-        """(file, offset) of the record that kills the process which signs what was read last; None:
-        it stays alive.  A child tries it."""
-        cdef uint64_t[::1] now
-        if self.shared is None:
-            self.shared = mmap.mmap(-1, 4096)
-        view = memoryview(self.shared)[:24].cast("Q")
-        now = view
-        now[0] = 0
-        self.watch.now = &now[0]
-        nd_reader_watched(self.c, watch_record, &self.watch)
-        child = os.fork()
-        if child == 0:
-            try:
-                self.sign()
-            except BaseException:
-                pass  # an error is said by the caller; only death matters here
-            os._exit(0)
-        _, status = os.waitpid(child, 0)
-        self.watch.now = NULL
-        if status == 0:
-            return None
-        if not now[0]:
-            raise Error("the worker dies before it looks into a document")
-        return now[1], now[2]
-
-
 cdef class Stage:
     cdef nd_stage *c
     cdef readonly dict facts
@@ -342,6 +239,8 @@ cdef class Stage:
         check(nd_stage_new(&self.c, &self.options.c, dedup, secret, &err), &err)
         nd_stage_about(&f, self.c)
         self.facts = {"permutations": f.permutations, "bands": f.bands, "rows": f.rows,
+                      "exact": bool(f.exact), "keys": f.keys, "key_items": f.key_items,
+                      "key_bytes": f.key_bytes,
                       "predicted_recall": f.predicted_recall, "ranked": bool(f.ranked),
                       "components": bool(f.components), "direct": bool(f.direct), "sct": f.sct,
                       "max_document": f.max_document}
@@ -459,19 +358,19 @@ cdef class Stage:
         check(status, &err)
         return out.p[:out.n] if out.n else b""
 
-    def bands(self, Spread out, const uint8_t[::1] image, uint32_t first,
-              const uint32_t[::1] position, uint32_t ranges):
+    def keys(self, Spread out, const uint8_t[::1] image, const uint32_t[::1] position,
+             uint32_t ranges):
         cdef nd_error err
         cdef nd_status status
         cdef nd_str data = view_of(image)
-        cdef const uint32_t *p = NULL
-        if position is not None and position.shape[0]:
-            p = &position[0]
+        cdef uint32_t none = 0
+        cdef const uint32_t *p = &position[0] if position.shape[0] else &none
+        err.message[0] = 0
         with nogil:
-            status = nd_stage_bands(out.c, self.c, data, first, p, ranges, &err)
+            status = nd_stage_keys(out.c, self.c, data, p, ranges, &err)
         check(status, &err)
 
-    def group(self, Spread edges, runs, uint64_t positions):
+    def group(self, Spread edges, uint32_t kind, runs, uint64_t positions):
         """Counts of the buckets; the edges go to `edges`."""
         cdef nd_error err
         cdef nd_status status
@@ -479,7 +378,8 @@ cdef class Stage:
         cdef Views v = Views(runs)
         memset(&stats, 0, sizeof(stats))
         with nogil:
-            status = nd_stage_group(edges.c, &stats, self.c, v.strings, v.n, positions, &err)
+            status = nd_stage_group(edges.c, &stats, self.c, kind, v.strings, v.n, positions,
+                                    &err)
         check(status, &err)
         return stats.buckets, stats.hot, stats.hot_documents, stats.largest
 
@@ -556,8 +456,8 @@ cdef class Stage:
     # --- texts, ids ---
 
     def texts(self, const uint8_t[::1] image, const uint8_t[::1] stored, int64_t texts_sum,
-              Plan plan, const uint32_t[::1] rows):
-        """(bytes, ends): the token texts of some rows."""
+              Plan plan, const uint32_t[::1] rows, bint evidence=False):
+        """(bytes, ends): the token texts of some rows; or what `verify` compares them by."""
         cdef nd_error err
         cdef nd_status status
         cdef nd_str out, data = view_of(image), kept = view_of(stored)
@@ -569,8 +469,12 @@ cdef class Stage:
         if n == 0:
             return b"", ends
         with nogil:
-            status = nd_stage_texts(&out, &e[0], self.c, data, kept, <uint64_t>texts_sum, p,
-                                    &rows[0], n, &err)
+            if evidence:
+                status = nd_stage_evidence(&out, &e[0], self.c, data, kept, <uint64_t>texts_sum, p,
+                                           &rows[0], n, &err)
+            else:
+                status = nd_stage_texts(&out, &e[0], self.c, data, kept, <uint64_t>texts_sum, p,
+                                        &rows[0], n, &err)
         check(status, &err)
         return out.p[:out.n] if out.n else b"", ends
 
@@ -614,7 +518,7 @@ cdef class Stage:
 
     def verify(self, const uint64_t[::1] pairs, const uint32_t[::1] documents, texts,
                bint everything=False):
-        """The values of pairs of documents; `documents` rise, `texts` are theirs."""
+        """The values of pairs of documents; `documents` rise, `texts` is their evidence."""
         cdef nd_error err
         cdef nd_status status
         cdef size_t n = pairs.shape[0]
@@ -679,4 +583,5 @@ cdef class Stage:
         check(status, &err)
 
 
+include "reader.pxi"
 include "settle.pxi"

@@ -6,8 +6,9 @@ cdef extern from "neardup/stage.h" nogil:
     ctypedef struct nd_stage:
         pass
     ctypedef struct nd_stage_facts:
-        int method
+        int method, exact
         uint32_t permutations, bands, rows
+        uint32_t keys, key_items, key_bytes
         double predicted_recall
         int ranked, components, direct
         uint64_t sct
@@ -91,12 +92,12 @@ cdef extern from "neardup/stage.h" nogil:
                               nd_error *err)
     nd_status nd_stage_repeated(nd_str *documents, nd_stage *s, const nd_str *runs, size_t n,
                                 nd_error *err)
-    nd_status nd_stage_bands(nd_spread *out, nd_stage *s, nd_str image, uint32_t first,
-                             const uint32_t *position, uint32_t ranges, nd_error *err)
+    nd_status nd_stage_keys(nd_spread *out, nd_stage *s, nd_str image, const uint32_t *position,
+                            uint32_t ranges, nd_error *err)
     ctypedef struct nd_stage_buckets:
         uint64_t buckets, hot, hot_documents, largest
     nd_status nd_stage_group(nd_spread *edges, nd_stage_buckets *stats, nd_stage *s,
-                             const nd_str *runs, size_t n, uint64_t positions, nd_error *err)
+                             uint32_t kind, const nd_str *runs, size_t n, uint64_t positions, nd_error *err)
 
     nd_status nd_stage_prints(nd_spread *out, uint32_t *sizes, nd_stage *s,
                               const uint32_t *document, const nd_str *text, size_t n,
@@ -112,6 +113,9 @@ cdef extern from "neardup/stage.h" nogil:
     nd_status nd_stage_texts(nd_str *texts, uint64_t *ends, nd_stage *s, nd_str image,
                              nd_str stored, uint64_t texts_sum, const nd_intake *plan,
                              const uint32_t *rows, size_t n, nd_error *err)
+    nd_status nd_stage_evidence(nd_str *out, uint64_t *ends, nd_stage *s, nd_str image,
+                                nd_str stored, uint64_t texts_sum, const nd_intake *plan,
+                                const uint32_t *rows, size_t n, nd_error *err)
     nd_status nd_stage_ids(nd_str *ids, uint64_t *ends, nd_stage *s, nd_str image,
                            const char *const *paths, uint64_t lines, const uint32_t *rows,
                            size_t n, nd_error *err)

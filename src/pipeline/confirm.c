@@ -193,15 +193,20 @@ static nd_status compare_together(nd_overlap *out, struct hand *h, const checker
   return ND_OK;
 }
 
+static nd_status get_row(uint64_t *out, const nd_text_source *s, uint32_t document, nd_error *err) {
+  return s->fetch_row ? s->fetch_row(out, s->fetch_context, document, err)
+                      : nd_store_row(out, s->store, document, err);
+}
+
 static nd_status compare_rows(uint64_t *value, bool *similar, struct hand *h, const checker *c,
                               uint32_t a, uint32_t b, nd_error *err) {
   uint64_t *other = h->row + c->settings->row.total;
   if (h->row_document != a) {
     h->row_document = UINT32_MAX;
-    ND_TRY(nd_store_row(h->row, c->source->store, a, err));
+    ND_TRY(get_row(h->row, c->source, a, err));
     h->row_document = a;
   }
-  ND_TRY(nd_store_row(other, c->source->store, b, err));
+  ND_TRY(get_row(other, c->source, b, err));
   *similar = c->judge(value, c->settings, h->row, other);
   return ND_OK;
 }

@@ -122,22 +122,29 @@ static void mega_members(uint32_t *member, uint32_t n, uint32_t size, uint64_t n
   }
 }
 
-static nd_status mega_keys(uint64_t *keys, const nd_finder *f, size_t block, uint32_t job,
-                           uint64_t *scratch, nd_error *err) {
-  const nd_settings *s = f->settings;
+uint32_t nd_mega_jobs(const nd_settings *s) {
+  return (uint32_t)choose(s->supershingles, mega_size(s));
+}
+
+void nd_mega_keys(uint64_t *keys, const nd_settings *s, const uint64_t *rows, uint32_t docs,
+                  uint32_t job) {
   uint32_t member[MOST_SIZE], size = mega_size(s);
   mega_members(member, s->supershingles, size, job);
-  ND_TRY(nd_store_rows(scratch, f->store, block, err));
-  const uint64_t *row = scratch + s->row.at[ND_PART_SUPERSHINGLE];
-  for (uint32_t i = 0; i < f->store->blocks[block].head.docs; i++, row += s->row.total) {
+  const uint64_t *row = rows + s->row.at[ND_PART_SUPERSHINGLE];
+  for (uint32_t i = 0; i < docs; i++, row += s->row.total) {
     uint64_t h = job;
     for (uint32_t k = 0; k < size; k++) h = nd_fold(h ^ row[member[k]], 0xa0761d6478bd642fu) + k;
     keys[i] = nd_mix(h);
   }
+}
+
+static nd_status mega_keys(uint64_t *keys, const nd_finder *f, size_t block, uint32_t job,
+                           uint64_t *scratch, nd_error *err) {
+  ND_TRY(nd_store_rows(scratch, f->store, block, err));
+  nd_mega_keys(keys, f->settings, scratch, f->store->blocks[block].head.docs, job);
   return ND_OK;
 }
 
 nd_status nd_find_supershingles(nd_finder *f, nd_error *err) {
-  const nd_settings *s = f->settings;
-  return nd_find_equal_keys(f, (uint32_t)choose(s->supershingles, mega_size(s)), mega_keys, err);
+  return nd_find_equal_keys(f, nd_mega_jobs(f->settings), mega_keys, err);
 }

@@ -37,6 +37,11 @@ typedef nd_status (*nd_find_keys)(uint64_t *keys, const nd_finder *f, size_t blo
 nd_status nd_find_equal_keys(nd_finder *f, uint32_t jobs, nd_find_keys keys,
                              nd_error *err) ND_MUST_CHECK;
 
+/* Mega-shingles: how many kinds there are, and the keys of some rows of sketches for one. */
+uint32_t nd_mega_jobs(const nd_settings *s);
+void nd_mega_keys(uint64_t *keys, const nd_settings *s, const uint64_t *rows, uint32_t docs,
+                  uint32_t job);
+
 /* The first position that is not of the other collection, whose documents come first in the
  * wanted order; 0: there is none. */
 static inline uint32_t nd_finder_split(const nd_finder *f) {

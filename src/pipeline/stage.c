@@ -3,29 +3,52 @@
 
 #include "output/tsv.h"
 #include "pipeline/ids.h"
+#include "pipeline/methods.h"
 #include "pipeline/stage_work.h"
 
+/* What needs the whole corpus at one place is refused, and what to use instead is said. */
 static nd_status check_apart(const nd_settings *s, nd_error *err) {
   const nd_options *o = s->options;
+  const char *name = nd_methods[s->candidates].name, *confirm = nd_methods[s->confirm].name;
+  bool minhash = s->candidates == ND_METHOD_MINHASH || s->row.words[ND_PART_MINHASH];
   if (o->against[0])
-    return nd_fail(err, ND_ERR_USAGE, "--against works on one machine only: join the results");
-  bool known = s->method == ND_METHOD_MINHASH || s->method == ND_METHOD_DIGEST ||
-               s->method == ND_METHOD_EXACT;
-  if (!known || s->candidates != s->method || s->confirm != s->method)
     return nd_fail(err, ND_ERR_USAGE,
-                   "--method %s works on one machine only: use minhash, exact or digest",
-                   known ? "with --candidates or --confirm" : o->method);
-  if (s->verify != ND_VERIFY_EXACT && s->verify != ND_VERIFY_SAMPLE)
-    return nd_fail(err, ND_ERR_USAGE, "--verify %s works on one machine only", o->verify);
-  if (s->sample.sct && s->method != ND_METHOD_EXACT)
+                   "--against works on one machine only: give both collections as input, the other "
+                   "one first, and take what is kept of this one");
+  if (s->similarity == ND_SIMILARITY_EDIT)
+    return nd_fail(err, ND_ERR_USAGE, "--similarity edit works on one machine only");
+  if (!nd_stage_knows(s->candidates))
+    return nd_fail(err, ND_ERR_USAGE,
+                   "--method %s works on one machine only: --method exact finds the same pairs, "
+                   "--method minhash nearly all of them at less cost",
+                   name);
+  if (s->candidates == ND_METHOD_EXACT && s->confirm != ND_METHOD_EXACT)
+    return nd_fail(err, ND_ERR_USAGE,
+                   "--candidates exact with --confirm %s works on one machine only: find by %s, or "
+                   "confirm by exact",
+                   confirm, confirm);
+  if (minhash && s->family == ND_FAMILY_LINEAR)
+    return nd_fail(err, ND_ERR_USAGE,
+                   "--family linear works on one machine only: use --family fast");
+  if (s->row.words[ND_PART_SIMHASH] && s->weights == ND_WEIGHTS_TFIDF)
+    return nd_fail(err, ND_ERR_USAGE,
+                   "--weights tfidf works on one machine only: use --weights tf or one");
+  if (s->column_n != 1 || s->columns[0] != ND_SHOW_SIMILARITY)
+    return nd_fail(err, ND_ERR_USAGE,
+                   "--columns %s works on one machine only: the similarity is listed", o->columns);
+  if (s->sample.sct && s->candidates != ND_METHOD_EXACT)
     return nd_fail(err, ND_ERR_USAGE,
                    "--sample sct works on one machine only, but for --method exact");
-  if (s->sample.plan.n || s->sample.goal.num)
-    return nd_fail(err, ND_ERR_USAGE, "--sample adaptive works on one machine only");
+  if (s->sample.goal.num)
+    return nd_fail(err, ND_ERR_USAGE,
+                   "--sample adaptive:P works on one machine only: let `neardup plan` write a plan "
+                   "for a sample of the corpus, and use --sample adaptive:FILE");
   if (o->ignore_boilerplate)
     return nd_fail(err, ND_ERR_USAGE, "--ignore-boilerplate works on one machine only");
   if (o->top) return nd_fail(err, ND_ERR_USAGE, "--top works on one machine only");
-  if (o->shard[0]) return nd_fail(err, ND_ERR_USAGE, "--shard works on one machine only");
+  if (o->shard[0])
+    return nd_fail(err, ND_ERR_USAGE,
+                   "--shard works on one machine only: the engine cuts the work");
   return ND_OK;
 }
 
@@ -66,6 +89,7 @@ void nd_stage_free(nd_stage *s) {
   nd_buf_clear(&s->texts);
   nd_buf_clear(&s->aligned);
   nd_buf_clear(&s->out);
+  nd_buf_clear(&s->evidence);
   nd_free(s->items);
   nd_free(s->spare);
   nd_free(s);
@@ -73,15 +97,19 @@ void nd_stage_free(nd_stage *s) {
 
 void nd_stage_about(nd_stage_facts *out, const nd_stage *s) {
   const nd_settings *t = &s->settings;
-  bool minhash = t->method == ND_METHOD_MINHASH;
+  const nd_stage_plan p = nd_stage_plan_of(t);
   *out = (nd_stage_facts){.method = t->method,
+                          .exact = t->candidates == ND_METHOD_EXACT,
                           .permutations = t->permutations,
                           .bands = t->bands,
                           .rows = t->rows,
-                          .predicted_recall = minhash ? t->predicted_recall : 1,
+                          .keys = p.buckets + p.pieces,
+                          .key_items = p.buckets + p.pieces * p.words,
+                          .key_bytes = p.words > 1 ? 8 : 4,
+                          .predicted_recall = t->bands ? t->predicted_recall : 1,
                           .ranked = t->keep != ND_KEEP_FIRST && t->keep != ND_KEEP_CENTRE,
                           .components = t->cluster == ND_CLUSTER_COMPONENTS,
-                          .direct = t->method == ND_METHOD_EXACT &&
+                          .direct = t->candidates == ND_METHOD_EXACT &&
                                     (t->sample.on ? t->verify == ND_VERIFY_SAMPLE : t->every_pair),
                           .sct = t->sample.sct,
                           .max_document = t->input.max_document};
@@ -100,9 +128,12 @@ nd_status nd_image_open(nd_image *out, nd_stage *s, nd_str bytes, nd_error *err)
   }
   out->p = bytes.p;
   memcpy(&out->head, bytes.p, sizeof out->head);
-  if (out->head.bands != s->settings.bands)
-    return nd_fail(err, ND_ERR_STATE, "a block was signed with %u bands, this job has %u",
-                   out->head.bands, s->settings.bands);
+  if (out->head.bands != s->settings.bands || out->head.sketch_words != s->settings.row.total)
+    return nd_fail(err, ND_ERR_STATE,
+                   "a block was signed with %u bands and %u words of sketches, this job has %u and "
+                   "%u",
+                   out->head.bands, out->head.sketch_words, s->settings.bands,
+                   s->settings.row.total);
   return ND_OK;
 }
 

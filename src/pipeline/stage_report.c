@@ -269,7 +269,7 @@ nd_status nd_settle_report_texts(const uint32_t **documents, size_t *n, nd_settl
 
 nd_status nd_settle_write_report(nd_settle *t, const nd_settle_page *page, const char *dir,
                                  nd_error *err) {
-  nd_shelf shelf = {page->text_document, page->text, page->texts};
+  nd_shelf shelf = {page->text_document, page->text, page->texts, 0};
   nd_ids *ids = NULL;
   ND_TRY(
       nd_ids_given(&ids, page->document ? page->document : &no_document, page->id, page->n, err));

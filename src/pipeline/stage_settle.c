@@ -3,6 +3,7 @@
  * What is left is small (numbers and values) and sequential: the rounds of the
  * verifier decide which star edges are spared, and greedy stars follow an
  * order.  So one place does it, with the very functions of the pipeline. */
+#include "pipeline/describe.h"
 #include "pipeline/lines.h"
 #include "pipeline/stage_end.h"
 #include "pipeline/summary.h"
@@ -121,15 +122,23 @@ static nd_status judge_known(void *context, nd_item *items, size_t n, nd_error *
   return ND_OK;
 }
 
-static nd_status add_items(nd_sorter *to, const uint64_t *keys, const uint64_t *values, size_t n,
-                           nd_error *err) {
+static uint64_t pair_of_kind(uint64_t kind) {
+  return kind == ND_STAGE_STAR ? ND_PAIR_STAR : ND_PAIR_FULL;
+}
+
+static uint64_t as_it_is(uint64_t value) {
+  return value;
+}
+
+static nd_status add_items(nd_sorter *to, const uint64_t *keys, const uint64_t *values,
+                           uint64_t (*meant)(uint64_t value), size_t n, nd_error *err) {
   enum { ROOM = 1 << 12 };
   nd_item *items = nd_malloc(ROOM * sizeof *items);
   if (!items) return nd_fail_memory(err, ROOM * sizeof *items);
   nd_status status = ND_OK;
   for (size_t at = 0; at < n && status == ND_OK;) {
     size_t some = n - at < ROOM ? n - at : ROOM;
-    for (size_t i = 0; i < some; i++) items[i] = (nd_item){keys[at + i], values[at + i]};
+    for (size_t i = 0; i < some; i++) items[i] = (nd_item){keys[at + i], meant(values[at + i])};
     status = nd_sorter_add(to, items, some, err);
     at += some;
   }
@@ -147,7 +156,7 @@ nd_status nd_settle_confirm(nd_settle *t, const uint64_t *pairs, const uint64_t 
       return nd_fail(err, ND_ERR_DATA, "candidate pair %zu is out of order or of range", i);
   }
   ND_TRY(nd_sorter_new(&j->found.pairs, share, t->tmp, true, err));
-  ND_TRY(add_items(j->found.pairs, pairs, kinds, n, err));
+  ND_TRY(add_items(j->found.pairs, pairs, kinds, pair_of_kind, n, err));
   known k = {pairs, values, n, 0};
   nd_confirm_request request = {.documents = documents,
                                 .memory = share,
@@ -165,7 +174,7 @@ nd_status nd_settle_direct(nd_settle *t, const uint64_t *pairs, const uint64_t *
   nd_job_run *j = &t->job;
   ND_TRY(nd_sorter_new(&j->confirmed.sorted, j->settings.memory / 8, t->tmp, true, err));
   j->confirmed.pairs = n;
-  return add_items(j->confirmed.sorted, pairs, values, n, err);
+  return add_items(j->confirmed.sorted, pairs, values, as_it_is, n, err);
 }
 
 uint64_t nd_settle_pair_count(const nd_settle *t) {
@@ -327,7 +336,10 @@ nd_summary nd_settle_summary(const nd_settle *t, const nd_summary *summary) {
   copy.permutations = s->permutations;
   copy.bands = s->bands;
   copy.rows = s->rows;
-  copy.predicted_recall = s->method == ND_METHOD_MINHASH ? s->predicted_recall : 1;
+  copy.predicted_recall = s->bands ? s->predicted_recall : 1;
+  copy.verify = s->verify;
+  copy.sampled = s->sample.on;
+  nd_describe(&copy, s);
   copy.max_document = s->input.max_document;
   return copy;
 }

@@ -95,8 +95,34 @@ nd_status nd_stage_texts(nd_str *texts, uint64_t *ends, nd_stage *s, nd_str imag
   return ND_OK;
 }
 
-nd_status nd_shelf_fetch(nd_buf *out, void *context, uint32_t document, nd_error *err) {
-  const nd_shelf *t = context;
+nd_status nd_stage_evidence(nd_str *out, uint64_t *ends, nd_stage *s, nd_str image, nd_str stored,
+                            uint64_t texts_sum, const nd_intake *plan, const uint32_t *rows,
+                            size_t n, nd_error *err) {
+  const size_t each = s->settings.row.total * sizeof(uint64_t);
+  nd_str texts = {"", 0};
+  bool with_texts = nd_settings_use_texts(&s->settings);
+  if (with_texts)
+    ND_TRY(nd_stage_texts(&texts, ends, s, image, stored, texts_sum, plan, rows, n, err));
+  *out = texts;
+  if (each == 0) return ND_OK;
+  nd_image i;
+  ND_TRY(nd_image_open(&i, s, image, err));
+  const char *sketch = (const char *)nd_image_wide(&i, ND_COL_SKETCH);
+  uint64_t from = 0;
+  s->evidence.n = 0;
+  for (size_t k = 0; k < n; k++) {
+    if (rows[k] >= i.head.docs) return nd_fail(err, ND_ERR_DATA, "a block has no row %u", rows[k]);
+    uint64_t to = with_texts ? ends[k] : 0;
+    ND_TRY(nd_buf_append(&s->evidence, sketch + rows[k] * each, each, err));
+    ND_TRY(nd_buf_append(&s->evidence, texts.p + from, to - from, err));
+    ends[k] = s->evidence.n;
+    from = to;
+  }
+  *out = nd_buf_str(&s->evidence);
+  return ND_OK;
+}
+
+static nd_status find_on_shelf(nd_str *out, const nd_shelf *t, uint32_t document, nd_error *err) {
   size_t low = 0, high = t->n;
   while (low < high) {
     size_t middle = (low + high) / 2;
@@ -105,20 +131,38 @@ nd_status nd_shelf_fetch(nd_buf *out, void *context, uint32_t document, nd_error
     else
       high = middle;
   }
-  if (low == t->n || t->document[low] != document)
+  if (low == t->n || t->document[low] != document || t->text[low].n < t->row_bytes)
     return nd_fail(err, ND_ERR_STATE, "the text of document %u did not arrive", document);
+  *out = t->text[low];
+  return ND_OK;
+}
+
+nd_status nd_shelf_fetch(nd_buf *out, void *context, uint32_t document, nd_error *err) {
+  const nd_shelf *t = context;
+  nd_str found;
+  ND_TRY(find_on_shelf(&found, t, document, err));
   out->n = 0;
-  return nd_buf_append(out, t->text[low].p, t->text[low].n, err);
+  return nd_buf_append(out, found.p + t->row_bytes, found.n - t->row_bytes, err);
+}
+
+static nd_status fetch_row(uint64_t *out, void *context, uint32_t document, nd_error *err) {
+  const nd_shelf *t = context;
+  nd_str found;
+  ND_TRY(find_on_shelf(&found, t, document, err));
+  memcpy(out, found.p, t->row_bytes);
+  return ND_OK;
 }
 
 nd_status nd_stage_verify(uint64_t *values, nd_stage *s, const uint64_t *pairs, size_t n,
-                          const uint32_t *document, const nd_str *text, size_t texts, int all,
-                          nd_error *err) {
-  nd_shelf on = {document, text, texts};
-  nd_text_source source = {.settings = &s->settings, .fetch = nd_shelf_fetch, .fetch_context = &on};
+                          const uint32_t *document, const nd_str *evidence, size_t documents,
+                          int all, nd_error *err) {
+  const nd_settings *set = &s->settings;
+  nd_shelf on = {document, evidence, documents, set->row.total * sizeof(uint64_t)};
+  nd_text_source source = {
+      .settings = set, .fetch = nd_shelf_fetch, .fetch_row = fetch_row, .fetch_context = &on};
   ND_TRY(nd_array_grow(&s->items, &s->item_cap, n, sizeof *s->items, err));
   for (size_t i = 0; i < n; i++) s->items[i] = (nd_item){pairs[i], 0};
-  ND_TRY(nd_confirm_list(s->items, n, &source, all != 0, err));
+  ND_TRY(nd_confirm_list(s->items, n, &source, all || set->verify == ND_VERIFY_NONE, err));
   for (size_t i = 0; i < n; i++) values[i] = s->items[i].value;
   return ND_OK;
 }

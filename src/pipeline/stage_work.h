@@ -18,6 +18,7 @@ struct nd_stage {
   nd_buf texts;           /* of the block */
   nd_buf aligned;         /* a copy of an image that lay across */
   nd_buf out;             /* what is handed out */
+  nd_buf evidence;        /* … for comparing */
   nd_item *items, *spare;
   size_t item_cap, spare_cap;
 };
@@ -44,6 +45,19 @@ static inline const uint32_t *nd_image_narrow(const nd_image *i, nd_column colum
   return (const uint32_t *)(const void *)(i->p + nd_block_column(&i->head, column));
 }
 
+/* The kinds of keys of a method: buckets first, then pieces of bit vectors. */
+typedef struct nd_stage_plan {
+  uint32_t buckets;  /* bands, or … */
+  bool mega;         /* … mega-shingles */
+  uint32_t pieces;   /* of the vectors in … */
+  nd_part part;      /* … the row of sketches, */
+  uint32_t words;    /* so long, */
+  uint32_t distance; /* searched for so many differing bits */
+  uint32_t given;    /* pieces of nd_hamming_request; 0: complete */
+} nd_stage_plan;
+bool nd_stage_knows(nd_method candidates);
+nd_stage_plan nd_stage_plan_of(const nd_settings *s);
+
 /* Calls `each` for every reject. */
 typedef nd_status (*nd_image_reject)(void *context, uint64_t offset, uint64_t length, uint32_t file,
                                      uint32_t line, nd_str reason, nd_error *err);
@@ -69,6 +83,7 @@ typedef struct nd_shelf {
   const uint32_t *document;
   const nd_str *text;
   size_t n;
+  size_t row_bytes; /* sketches in front of a text */
 } nd_shelf;
 nd_status nd_shelf_fetch(nd_buf *out, void *context, uint32_t document,
                          nd_error *err) ND_MUST_CHECK;

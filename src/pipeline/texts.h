@@ -21,6 +21,8 @@ typedef struct nd_text_source {
   uint32_t split;        /* --against: the other collection's first document; else their number */
   /* Texts that lie elsewhere: this gives them instead of the store; may be NULL. */
   nd_status (*fetch)(nd_buf *out, void *context, uint32_t document, nd_error *err);
+  /* … and this their rows of sketches. */
+  nd_status (*fetch_row)(uint64_t *out, void *context, uint32_t document, nd_error *err);
   void *fetch_context;
 } nd_text_source;
 

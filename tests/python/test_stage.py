@@ -107,23 +107,22 @@ def walk(folder, out, options, places=3, edge_places=2, seed=0):
     settle = _stage.Settle(stage, same, ranks if stage.facts["ranked"] else None, str(out.parent))
     position = settle.positions()
     # candidates
-    bands = stage.facts["bands"]
-    keys = _stage.Spread(bands * places, 4)
-    at = [[] for _ in range(bands * places)]
+    kinds_of_keys = stage.facts["keys"]
+    keys = _stage.Spread(kinds_of_keys * places, stage.facts["key_bytes"])
+    at = [[] for _ in range(kinds_of_keys * places)]
     for b in shuffled:
-        stage.bands(keys, b["image"], b["first"],
-                    position[b["first"]:b["first"] + b["docs"]], places)
+        stage.keys(keys, b["image"], position[b["first"]:b["first"] + b["docs"]], places)
         if rng.random() < 0.5:
             for place, run in keys.runs():
                 at[place].append(run)
     for place, run in keys.runs():
         at[place].append(run)
     edges = [[] for _ in range(edge_places)]
-    for runs in at:
+    for place, runs in enumerate(at):
         if not runs:
             continue
         spread = _stage.Spread(edge_places, 1)
-        stage.group(spread, runs, n)
+        stage.group(spread, place // places, runs, n)
         for place, run in spread.runs():
             edges[place].append(run)
     merged = [_stage.run_items(stage.merge(runs, _stage.MERGE_LEAST)) for runs in edges]
@@ -135,7 +134,7 @@ def walk(folder, out, options, places=3, edge_places=2, seed=0):
         for b in shuffled:
             rows = numpy.array([d - b["first"] for d in wanted
                                 if b["first"] <= d < b["first"] + b["docs"]], numpy.uint32)
-            data, ends = stage.texts(b["image"], b["texts"], b["texts_sum"], plan, rows)
+            data, ends = stage.texts(b["image"], b["texts"], b["texts_sum"], plan, rows, True)
             begin = 0
             for row, end in zip(rows, ends):
                 texts[int(row) + b["first"]] = data[begin:int(end)]
@@ -183,7 +182,27 @@ CASES = [
     {"bucket_cap": "3", "threshold": "0.5"},
     {"bucket_cap": "2", "threshold": "0.5", "keep": "shortest"},
     {"shingle": "chars:9", "threshold": "0.7"},
+    {"verify": "sketch", "threshold": "0.6"},
+    {"verify": "none", "bucket_cap": "3"},
+    {"method": "supershingle", "agree": "1"},
+    {"method": "simhash", "hamming": "6"},
+    {"method": "simhash", "verify": "exact", "keep": "longest"},
+    {"method": "projection", "agree_bits": "350"},
+    {"method": "combined", "cluster": "components"},
+    {"method": "combined-site"},
+    {"candidates": "simhash", "confirm": "projection"},
+    {"sample": "mod:2", "threshold": "0.5"},
+    {"sample": "adaptive:PLAN", "threshold": "0.5"},
 ]
+PLAN = """neardup-plan 1
+threshold 0.5
+precision 0.9
+shingle words:5
+tokens words
+group 60 1
+group - 2
+end 2
+"""
 
 
 @pytest.mark.parametrize("options", CASES, ids=lambda o: " ".join(map(str, o.values())) or "plain")
@@ -192,6 +211,8 @@ def test_stages_give_the_bytes_of_one_machine(tmp_path, options):
     folder = tmp_path / "in"
     folder.mkdir()
     make_corpus(folder, seed)
+    (tmp_path / "plan").write_text(PLAN)
+    options = {k: v.replace("PLAN", str(tmp_path / "plan")) for k, v in options.items()}
     arguments = [x for k, v in options.items() for x in (f"--{k.replace('_', '-')}", v)]
     told = command("dedup", folder, "-o", tmp_path / "one", *arguments)
     assert told.returncode in (0, 3), told.stderr
@@ -225,6 +246,6 @@ def test_a_damaged_part_is_an_error(tmp_path):
 
 
 def test_what_only_one_machine_can_do_is_refused():
-    for options in ({"against": "x"}, {"method": "ppjoin"}, {"verify": "none"}, {"shard": "1/2"}):
+    for options in ({"against": "x"}, {"method": "ppjoin"}, {"family": "linear"}, {"shard": "1/2"}):
         with pytest.raises(neardup.Error, match="one machine"):
             _stage.Stage(options, True, SECRET)

@@ -101,15 +101,94 @@ def test_parquet_keeps_all_columns(spark, tmp_path):
                                                         for r in want)
 
 
-@pytest.mark.parametrize("options", [[], ["--sample", "mod:3"], ["--sample", "sct:20"]],
-                         ids=lambda o: " ".join(o) or "all")
-def test_exact_is_two_stages_of_map_and_reduce(spark, tmp_path, options):
+PLAN = """neardup-plan 1
+threshold 0.6
+precision 0.9
+shingle words:5
+tokens words
+group 70 2
+group - 4
+end 2
+"""
+
+
+@pytest.mark.parametrize("sample", ["none", "mod:3", "sct:20", "adaptive:PLAN"])
+def test_exact_is_two_stages_of_map_and_reduce(spark, tmp_path, sample):
     write_jsonl(tmp_path / "c.jsonl", 8, 500)
-    options = ["--method", "exact", "--threshold", "0.6", *options]
+    (tmp_path / "plan").write_text(PLAN)
+    options = ["--method", "exact", "--threshold", "0.6", "--sample",
+               sample.replace("PLAN", str(tmp_path / "plan"))]
     one = dedup([tmp_path / "c.jsonl"], tmp_path / "one", *options)
     assert run(tmp_path / "c.jsonl", tmp_path / "two", *options) == 0
     assert tree(tmp_path / "two") == tree(one)
     assert counts(one)["counts"]["pairs"] > 50
+
+
+@pytest.mark.parametrize("options", [
+    ["--method", "simhash", "--hamming", "5"],
+    ["--method", "projection", "--keep", "longest", "--verify", "exact"],
+    ["--method", "combined-site", "--agree", "1"],
+    ["--verify", "sketch", "--cluster", "components"],
+], ids=lambda o: " ".join(o))
+def test_methods_that_decide_by_sketches(spark, tmp_path, options, monkeypatch):
+    """Many places and units, as if there were many times as many documents."""
+    monkeypatch.setattr("neardup.spark.source.UNIT_BYTES", 1 << 20)
+    monkeypatch.setattr(job, "PLACE_BYTES", 1 << 13)
+    write_jsonl(tmp_path / "c.jsonl", 21, 900)
+    one = dedup([tmp_path / "c.jsonl"], tmp_path / "one", *options)
+    assert run(tmp_path / "c.jsonl", tmp_path / "two", *options) == 0
+    assert tree(tmp_path / "two") == tree(one)
+    a, b = counts(one), counts(tmp_path / "two")
+    assert a["counts"] == b["counts"]
+    assert a["method"] == b["method"]
+    assert a["counts"]["pairs"] > 20
+    assert page(one) == page(tmp_path / "two")
+
+
+def test_a_sketch_method_over_a_frame_in_any_number_of_partitions(spark, tmp_path):
+    rows = write_jsonl(tmp_path / "c.jsonl", 22, 400)
+    one = dedup([tmp_path / "c.jsonl"], tmp_path / "one", "--method", "supershingle")
+    for parts in (1, 5):
+        df = spark.createDataFrame(spark.sparkContext.parallelize(
+            [(r["id"], r["text"]) for r in rows], parts), "id string, text string")
+        lines = [f"{r.id_a}\t{r.id_b}\t{r.similarity:.6f}" for r in
+                 spark_pairs(df, method="supershingle", collapse=True).collect()]
+        assert lines == (one / "pairs.tsv").read_text().splitlines()
+
+
+@pytest.mark.parametrize("options, instead", [
+    (["--against", "b.jsonl"], "both collections as input"),
+    (["--threads", "4"], "local[4]"),
+    (["--method", "ppjoin"], "method exact finds the same pairs"),
+    (["--family", "linear"], "use family fast"),
+    (["--method", "simhash", "--weights", "tfidf"], "use weights tf or one"),
+    (["--sample", "adaptive:0.9"], "use sample adaptive:FILE"),
+    (["--sample", "sct:9"], "but for method exact"),
+    (["--columns", "similarity,minhash"], "the similarity is listed"),
+], ids=lambda o: " ".join(o) if isinstance(o, list) else "")
+def test_what_one_machine_alone_can_do_is_refused(spark, tmp_path, options, instead, capsys):
+    (tmp_path / "a.txt").write_text("a b c d e f g")
+    assert run(tmp_path / "a.txt", tmp_path / "two", *options) == 2
+    assert instead in capsys.readouterr().err
+    assert not (tmp_path / "two").exists()
+
+
+def test_star_edges_that_nothing_depends_on_are_spared(spark, tmp_path):
+    """More candidates than one round of the verifier, most of them star edges."""
+    rng = random.Random(4)
+    words = [f"w{i}" for i in range(5000)]
+    family = [rng.choice(words) for _ in range(80)]
+    with open(tmp_path / "c.jsonl", "w") as f:
+        for i in range(14000):
+            w = list(family)
+            w[rng.randrange(80)] = rng.choice(words)
+            f.write(json.dumps({"id": f"d{i}", "text": " ".join(w)}) + "\n")
+    options = ["--bucket-cap", "30", "--threshold", "0.6"]
+    one = dedup([tmp_path / "c.jsonl"], tmp_path / "one", *options)
+    assert run(tmp_path / "c.jsonl", tmp_path / "two", *options) == 0
+    assert tree(tmp_path / "two") == tree(one)
+    a, b = counts(one)["method"], counts(tmp_path / "two")["method"]
+    assert a["spared_star_edges"] == b["spared_star_edges"] > 1000
 
 
 def test_components_by_stars_are_those_of_union_find(spark):

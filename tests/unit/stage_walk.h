@@ -33,7 +33,7 @@ typedef struct stage_walker {
   uint32_t documents;
   uint32_t same[WALK_DOCUMENTS], position[WALK_DOCUMENTS], sizes[WALK_DOCUMENTS];
   uint64_t rank[WALK_DOCUMENTS];
-  nd_buf text[WALK_DOCUMENTS], id[WALK_DOCUMENTS];
+  nd_buf text[WALK_DOCUMENTS], evidence[WALK_DOCUMENTS], id[WALK_DOCUMENTS];
   uint64_t pairs[WALK_PAIRS], kinds[WALK_PAIRS], asked[WALK_PAIRS], values[WALK_PAIRS];
   uint64_t n; /* pairs */
   walk_place place[WALK_PLACES];
@@ -80,6 +80,10 @@ static inline nd_status walk_texts(stage_walker *w, nd_error *e) {
       ND_TRY(nd_stage_texts(&out, &end, w->stage, nd_buf_str(&w->image[b]),
                             nd_buf_str(&w->texts[b]), w->head[b].texts_sum, w->plan, &row, 1, e));
       ND_TRY(walk_keep(&w->text[d], out, e));
+      ND_TRY(nd_stage_evidence(&out, &end, w->stage, nd_buf_str(&w->image[b]),
+                               nd_buf_str(&w->texts[b]), w->head[b].texts_sum, w->plan, &row, 1,
+                               e));
+      ND_TRY(walk_keep(&w->evidence[d], out, e));
       ND_TRY(nd_stage_ids(&out, &end, w->stage, nd_buf_str(&w->image[b]), paths, 0, &row, 1, e));
       ND_TRY(walk_keep(&w->id[d], out, e));
     }
@@ -149,18 +153,18 @@ static inline nd_status walk_items(stage_walker *w, nd_str run, nd_error *e) {
   return nd_run_items(w->pairs, w->kinds, run, e);
 }
 
-static inline nd_status walk_bands(stage_walker *w, nd_error *e) {
+static inline nd_status walk_keys(stage_walker *w, nd_error *e) {
   nd_str runs[WALK_BLOCKS], run;
   nd_stage_buckets stats = {0};
-  ND_TRY(walk_fresh(w, w->facts.bands, 4, 1, e));
+  ND_TRY(walk_fresh(w, w->facts.keys + 1, w->facts.key_bytes, 1, e));
   for (size_t b = 0; b < w->blocks; b++)
-    ND_TRY(nd_stage_bands(w->spread, w->stage, nd_buf_str(&w->image[b]), w->first[b],
-                          w->position + w->first[b], 1, e));
-  assert_true(w->facts.bands <= WALK_PLACES);
-  ND_TRY(walk_take(w, w->spread, w->facts.bands, e));
-  for (uint32_t p = 0; p < w->facts.bands; p++) {
+    ND_TRY(nd_stage_keys(w->spread, w->stage, nd_buf_str(&w->image[b]), w->position + w->first[b],
+                         1, e));
+  assert_true(w->facts.keys <= WALK_PLACES);
+  ND_TRY(walk_take(w, w->spread, w->facts.keys, e));
+  for (uint32_t p = 0; p < w->facts.keys; p++) {
     size_t n = walk_runs(runs, &w->place[p]);
-    ND_TRY(nd_stage_group(w->other, &stats, w->stage, runs, n, w->documents, e));
+    ND_TRY(nd_stage_group(w->other, &stats, w->stage, p, runs, n, w->documents, e));
   }
   ND_TRY(nd_spread_take(&run, w->other, 0, e));
   nd_buf kept = {0};
@@ -222,7 +226,7 @@ static inline nd_status walk_verify(uint64_t *values, stage_walker *w, const uin
   nd_str texts[WALK_DOCUMENTS];
   uint32_t document[WALK_DOCUMENTS];
   for (uint32_t d = 0; d < w->documents; d++) {
-    texts[d] = nd_buf_str(&w->text[d]);
+    texts[d] = nd_buf_str(&w->evidence[d]);
     document[d] = d;
   }
   return nd_stage_verify(values, w->stage, pairs, n, document, texts, w->documents, all, e);
@@ -247,12 +251,12 @@ static inline nd_status walk_settle(stage_walker *w, const char *tmp, nd_error *
   ND_TRY(nd_settle_new(&w->settle, w->stage, w->same, w->facts.ranked ? w->rank : NULL,
                        w->documents, tmp, e));
   nd_settle_positions(w->position, w->settle);
-  if (w->facts.method == ND_METHOD_EXACT) {
+  if (w->facts.exact) {
     ND_TRY(walk_exact(w, e));
     if (w->facts.direct) return nd_settle_direct(w->settle, w->pairs, w->kinds, w->n, e);
     walk_reorder(w);
   } else {
-    ND_TRY(walk_bands(w, e));
+    ND_TRY(walk_keys(w, e));
   }
   memcpy(w->asked, w->pairs, w->n * sizeof *w->pairs);
   nd_settle_documents(w->asked, w->n, w->settle);
@@ -366,7 +370,8 @@ static inline nd_status stage_walk(nd_summary *counts, const char *const *inputs
   nd_intake_free(w->plan);
   nd_stage_free(w->stage);
   for (size_t i = 0; i < WALK_BLOCKS; i++) nd_buf_clear(&w->image[i]), nd_buf_clear(&w->texts[i]);
-  for (size_t i = 0; i < WALK_DOCUMENTS; i++) nd_buf_clear(&w->text[i]), nd_buf_clear(&w->id[i]);
+  for (size_t i = 0; i < WALK_DOCUMENTS; i++)
+    nd_buf_clear(&w->text[i]), nd_buf_clear(&w->evidence[i]), nd_buf_clear(&w->id[i]);
   for (size_t p = 0; p < WALK_PLACES; p++) {
     for (size_t i = 0; i < WALK_BLOCKS; i++) nd_buf_clear(&w->place[p].run[i]);
   }

@@ -88,15 +88,16 @@ static uint32_t read_blocks(nd_stage *s, const nd_intake *plan) {
   return documents;
 }
 
-/* The text of a document, wherever it lies. */
-static void text_of_document(nd_buf *out, nd_stage *s, const nd_intake *plan, uint32_t d) {
+/* The text of a document, or what it is compared by, wherever it lies. */
+static void fetch(nd_buf *out, nd_stage *s, const nd_intake *plan, uint32_t d, bool evidence) {
   size_t i = 0;
   while (d >= blocks[i].first + blocks[i].head.docs) i++;
   uint32_t row = d - blocks[i].first;
   uint64_t end;
   nd_str text;
-  ok(nd_stage_texts(&text, &end, s, nd_buf_str(&blocks[i].image), nd_buf_str(&blocks[i].texts),
-                    blocks[i].head.texts_sum, plan, &row, 1, &err));
+  ok((evidence ? nd_stage_evidence : nd_stage_texts)(
+      &text, &end, s, nd_buf_str(&blocks[i].image), nd_buf_str(&blocks[i].texts),
+      blocks[i].head.texts_sum, plan, &row, 1, &err));
   keep(out, text);
 }
 
@@ -106,7 +107,7 @@ static void verify(uint64_t *values, nd_stage *s, const nd_intake *plan, const u
     uint32_t a = (uint32_t)(pairs[i] >> 32), b = (uint32_t)pairs[i];
     uint32_t documents[2] = {a < b ? a : b, a < b ? b : a};
     nd_buf text[2] = {{0}, {0}};
-    for (int k = 0; k < 2; k++) text_of_document(&text[k], s, plan, documents[k]);
+    for (int k = 0; k < 2; k++) fetch(&text[k], s, plan, documents[k], true);
     nd_str shelf[2] = {nd_buf_str(&text[0]), nd_buf_str(&text[1])};
     ok(nd_stage_verify(&values[i], s, &pairs[i], 1, documents, shelf, 2, all, &err));
     nd_buf_clear(&text[0]);
@@ -146,24 +147,23 @@ static void find_copies(uint32_t *same, uint64_t *rank, nd_stage *s, uint32_t n,
 }
 
 /* Candidates, rising: one merged run. */
-static void find_edges(nd_buf *out, nd_stage *s, const uint32_t *position, uint32_t n,
-                       uint32_t ranges) {
+static void find_edges(nd_buf *out, nd_stage_buckets *stats, nd_stage *s, const uint32_t *position,
+                       uint32_t n, uint32_t ranges) {
   nd_stage_facts facts;
   nd_stage_about(&facts, s);
   nd_spread *keys, *edges;
-  nd_stage_buckets stats = {0};
-  assert_true(facts.bands * ranges <= MOST_PLACES);
-  ok(nd_spread_new(&keys, facts.bands * ranges, 4, &err));
+  assert_true(facts.keys * ranges <= MOST_PLACES);
+  ok(nd_spread_new(&keys, facts.keys * ranges, facts.key_bytes, &err));
   ok(nd_spread_new(&edges, 1, 1, &err));
   for (size_t k = block_n; k-- > 0;) {
-    ok(nd_stage_bands(keys, s, nd_buf_str(&blocks[k].image), blocks[k].first,
-                      position + blocks[k].first, ranges, &err));
-    collect(keys, facts.bands * ranges);
+    ok(nd_stage_keys(keys, s, nd_buf_str(&blocks[k].image), position + blocks[k].first, ranges,
+                     &err));
+    collect(keys, facts.keys * ranges);
   }
-  for (uint32_t p = 0; p < facts.bands * ranges; p++) {
+  for (uint32_t p = 0; p < facts.keys * ranges; p++) {
     nd_str runs[MOST_RUNS];
     size_t runs_n = views(runs, &places[p]);
-    ok(nd_stage_group(edges, &stats, s, runs, runs_n, n, &err));
+    ok(nd_stage_group(edges, stats, s, p / ranges, runs, runs_n, n, &err));
   }
   clear_places();
   nd_str run, merged;
@@ -289,7 +289,7 @@ static void write_report(nd_settle *t, nd_stage *s, const nd_intake *plan, nd_se
   nd_buf *kept = calloc(page->texts + 1, sizeof *kept);
   nd_str *texts = calloc(page->texts + 1, sizeof *texts);
   for (size_t i = 0; i < page->texts; i++) {
-    text_of_document(&kept[i], s, plan, documents[i]);
+    fetch(&kept[i], s, plan, documents[i], false);
     texts[i] = nd_buf_str(&kept[i]);
   }
   page->text_document = documents;
@@ -395,6 +395,8 @@ static void same_report(const char *a, const char *b) {
   nd_buf_clear(&y);
 }
 
+static uint64_t star_edges; /* seen by … */
+
 static void walk_and_compare(const nd_options *o) {
   char path[120], lists[120];
   nd_summary summary;
@@ -415,12 +417,18 @@ static void walk_and_compare(const nd_options *o) {
   ok(nd_settle_new(&t, s, same, facts.ranked ? rank : NULL, n, dir, &err));
   nd_settle_positions(position, t);
   nd_buf run = {0};
-  find_edges(&run, s, position, n, ranges);
+  nd_stage_buckets buckets = {0};
+  find_edges(&run, &buckets, s, position, n, ranges);
+  assert_int_equal(buckets.buckets, summary.buckets);
+  assert_int_equal(buckets.hot, summary.hot_buckets);
+  assert_int_equal(buckets.hot_documents, summary.hot_documents);
+  assert_int_equal(buckets.largest, summary.largest_bucket);
   uint64_t count = 0;
   if (run.n) ok(nd_run_count(&count, nd_buf_str(&run), &err));
   uint64_t *pairs = calloc(count + 1, 8), *kinds = calloc(count + 1, 8);
   uint64_t *values = calloc(count + 1, 8), *asked = calloc(count + 1, 8);
   if (run.n) ok(nd_run_items(pairs, kinds, nd_buf_str(&run), &err));
+  for (uint64_t i = 0; i < count; i++) star_edges += kinds[i] == ND_STAGE_STAR && buckets.hot;
   memcpy(asked, pairs, count * 8);
   nd_settle_documents(asked, count, t);
   verify(values, s, plan, asked, count, 0);
@@ -457,9 +465,24 @@ static void walk_and_compare(const nd_options *o) {
 static void test_same_lists(void **state) {
   (void)state;
   static const char *const sets[][4] = {
-      {"threshold", "0.5", "keep", "first"},   {"bucket-cap", "2", "threshold", "0.4"},
-      {"keep", "longest", "threshold", "0.5"}, {"cluster", "components", "threshold", "0.4"},
+      {"threshold", "0.5", "keep", "first"},
+      {"bucket-cap", "2", "threshold", "0.4"},
+      {"keep", "longest", "threshold", "0.5"},
+      {"cluster", "components", "threshold", "0.4"},
       {"keep", "centre", "bucket-cap", "3"},
+      {"verify", "sketch", "threshold", "0.5"},
+      {"verify", "none", "bucket-cap", "3"},
+      {"method", "supershingle", "agree", "1"},
+      {"method", "supershingle", "verify", "exact"},
+      {"method", "simhash", "hamming", "8"},
+      {"method", "simhash", "bucket-cap", "2"},
+      {"method", "projection", "agree-bits", "340"},
+      {"method", "projection", "complete", "yes"},
+      {"method", "combined", "cluster", "components"},
+      {"method", "combined-site", "agree", "1"},
+      {"method", "digest", "keep", "first"},
+      {"candidates", "simhash", "confirm", "minhash"},
+      {"candidates", "minhash", "confirm", "projection"},
   };
   for (size_t k = 0; k < sizeof sets / sizeof *sets; k++) {
     make_varied_corpus(60 + (size_t)nd_rng_below(&rng, 80), k % 2);
@@ -468,6 +491,42 @@ static void test_same_lists(void **state) {
     for (int i = 0; i < 4; i += 2) ok(nd_options_set(&o, sets[k][i], sets[k][i + 1], &err));
     walk_and_compare(&o);
   }
+  assert_true(star_edges > 0);
+}
+
+/* A star edge between two that an earlier round has given to one document is spared; a whole
+ * pair is not. */
+static void test_stars(void **state) {
+  (void)state;
+  enum { DOCUMENTS = (1 << 16) + 100 };
+  nd_options o;
+  nd_stage *s;
+  nd_options_init(&o);
+  ok(nd_stage_new(&s, &o, 1, secret, &err));
+  uint32_t *same = calloc(DOCUMENTS, sizeof *same);
+  uint64_t *pairs = calloc(DOCUMENTS, 8), *values = calloc(DOCUMENTS, 8);
+  uint64_t *kinds = calloc(DOCUMENTS, 8);
+  for (uint32_t d = 0; d < DOCUMENTS; d++) {
+    same[d] = d;
+    pairs[d] = d + 1; /* the first with all others … */
+    values[d] = UINT64_C(1) << 32 | 1;
+    kinds[d] = ND_STAGE_STAR;
+  }
+  pairs[DOCUMENTS - 1] = UINT64_C(1) << 32 | 2; /* … and two of those */
+  for (int star = 0; star < 2; star++) {
+    nd_settle *t;
+    nd_summary counts = {0};
+    kinds[DOCUMENTS - 1] = star ? ND_STAGE_STAR : ND_STAGE_FULL;
+    ok(nd_settle_new(&t, s, same, NULL, DOCUMENTS, dir, &err));
+    ok(nd_settle_confirm(t, pairs, kinds, values, DOCUMENTS, &err));
+    nd_settle_counts(&counts, t);
+    assert_int_equal(counts.spared, star);
+    assert_int_equal(counts.candidates, DOCUMENTS - star);
+    nd_settle_free(t);
+  }
+  void *all[] = {same, pairs, values, kinds};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
+  nd_stage_free(s);
 }
 
 /* A folder's files, one after another. */
@@ -548,6 +607,7 @@ static int tear_down(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_lists),
+                                     cmocka_unit_test(test_stars),
                                      cmocka_unit_test(test_whole_walk)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

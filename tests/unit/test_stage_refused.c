@@ -31,21 +31,15 @@ static void test_refused(void **state) {
   (void)state;
   nd_stage *s;
   nd_options o;
-  static const char *const sets[][2] = {{"method", "join"},
-                                        {"against", "x"},
-                                        {"ignore-boilerplate", "yes"},
-                                        {"shard", "1/2"},
-                                        {"method", "simhash"},
-                                        {"similarity", "edit"},
-                                        {"sample", "adaptive:0.9"},
-                                        {"top", "3"},
-                                        {"verify", "none"},
-                                        {"sample", "sct:3"},
-                                        {"candidates", "digest"}};
+  static const char *const sets[][2] = {
+      {"method", "join"},     {"against", "x"},           {"ignore-boilerplate", "yes"},
+      {"shard", "1/2"},       {"family", "linear"},       {"columns", "similarity,exact"},
+      {"similarity", "edit"}, {"sample", "adaptive:0.9"}, {"top", "3"},
+      {"sample", "sct:3"},    {"candidates", "ppjoin"}};
   static const char *const more[][6] = {
       {"method", "exact", "top", "3", NULL},
       {"method", "exact", "sample", "adaptive:0.9", "threshold", "0.5"},
-      {"method", "exact", "candidates", "minhash", NULL},
+      {"method", "minhash", "candidates", "exact", NULL},
       {"method", "exact", "threshold", "0", NULL},
   };
   for (size_t k = 0; k < sizeof more / sizeof *more; k++) {

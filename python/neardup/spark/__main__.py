@@ -11,7 +11,19 @@ import time
 from neardup import _core
 from neardup.errors import Error, StateError, UsageError
 
-EXCEPT = {"threads", "memory", "tmp", "shard", "resume", "progress", "against", "top", "stats"}
+# Options of the command that are not options here, and what does their work.
+INSTEAD = {
+    "threads": "Spark knows the cores: --master 'local[4]', --conf spark.executor.cores=4",
+    "memory": "Spark knows the memory: --conf spark.executor.memoryOverhead=3g",
+    "tmp": "executors use their own temporary folders (TMPDIR, spark.local.dir)",
+    "shard": "Spark cuts the work",
+    "resume": "a job that was killed goes on when it is started again",
+    "progress": "every stage says when it is done; Spark's own page shows more",
+    "against": "give both collections as input, the other one first, and take what is kept of "
+               "this one; or use neardup dedup --against on one machine",
+    "top": "use neardup pairs --top on one machine",
+    "stats": "spark.json tells what every stage cost",
+}
 
 
 def parser():
@@ -32,9 +44,12 @@ def parser():
     p.add_argument("--keep-work", action="store_true", help="leave the stages' files")
     p.add_argument("--quiet", action="store_true")
     for row in _core.option_table():
-        if "dedup" not in row["commands"] or row["name"] in EXCEPT:
+        if "dedup" not in row["commands"]:
             continue
         name = "--" + row["name"].replace("_", "-")
+        if row["name"] in INSTEAD:
+            p.add_argument(name, nargs="?", const="", help=argparse.SUPPRESS)
+            continue
         help_ = row["help"].replace("%", "%%")
         if row["type"] == "flag":
             p.add_argument(name, action="store_const", const="yes", help=help_)
@@ -136,6 +151,8 @@ def main(arguments=None):
 
     began = time.monotonic()
     try:
+        for name in INSTEAD.keys() & options.keys():
+            raise UsageError(f"--{name} is not an option on a cluster: {INSTEAD[name]}")
         spark = session(given)
         ready = time.monotonic()
         r = run(given, spark, options, log)

@@ -1,4 +1,6 @@
-"""Stages copies and edges: blocks → runs of digests and band keys → copies, candidates.
+"""Stages copies and edges: blocks → runs of digests and keys → copies, candidates.
+
+What the keys are is the method's: bands of min values, mega-shingles, pieces of bits.
 """
 import numpy
 
@@ -42,17 +44,16 @@ def copies(job):
     return run
 
 
-def band_runs(job, numbers, positions, ranges):
-    """Blocks → runs of band keys."""
+def key_runs(job, numbers, positions, ranges):
+    """Blocks → runs of keys."""
 
     def run(batches):
         stage = job.stage()
         out = work.Rows(work.RUNS)
-        spread = _stage.Spread(stage.facts["bands"] * ranges, 4)
+        spread = _stage.Spread(stage.facts["keys"] * ranges, stage.facts["key_bytes"])
         for row in work.rows_of(batches):
             first = numbers.value.first(row)
-            stage.bands(spread, row["image"], first,
-                        positions.value.slice(first, row["docs"]), ranges)
+            stage.keys(spread, row["image"], positions.value.slice(first, row["docs"]), ranges)
             if spread.waiting > work.FLUSH_ITEMS:
                 yield from work.send(out, spread, 0)
         yield from work.send(out, spread, 0)
@@ -65,17 +66,18 @@ def band_runs(job, numbers, positions, ranges):
 COUNTS = 9  # the kind of a row that holds counts, not a run
 
 
-def edges(job, documents, places):
-    """Runs of band keys → runs of edges, and what was counted on the way."""
+def edges(job, documents, places, ranges):
+    """Runs of keys → runs of edges, and what was counted on the way."""
 
     def run(batches):
         stage = job.stage()
         out = work.Rows(work.RUNS)
         seen = numpy.zeros(5, numpy.uint64)
-        for _, runs in work.by_place(batches):
+        for (place, _), runs in work.by_place(batches):
             spread = _stage.Spread(places, 1)
             items = sum(_run_length(r) for r in runs)
-            buckets, hot, hot_documents, largest = stage.group(spread, runs, documents)
+            buckets, hot, hot_documents, largest = stage.group(
+                spread, place // ranges, runs, documents)
             seen[:3] += numpy.array([buckets, hot, hot_documents], numpy.uint64)
             seen[3] = max(int(seen[3]), largest)
             seen[4] += numpy.uint64(items)

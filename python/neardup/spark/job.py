@@ -77,6 +77,16 @@ def check_executors(spark):
             "with --archives (docs/cluster.md)")
 
 
+def _plan_of(sample):
+    """What a file that --sample names holds: a job with another plan is another job."""
+    for part in sample.split(","):
+        name = part.removeprefix("adaptive:")
+        if name != part and os.path.isfile(name):
+            with open(name, encoding="utf-8", errors="replace") as f:
+                return f.read()
+    return ""
+
+
 class Run:
     """One job over a source of documents."""
 
@@ -95,7 +105,8 @@ class Run:
         about = {"neardup": neardup.__version__, "command": "dedup" if dedup else "pairs",
                  "options": {k: str(v) for k, v in sorted(options.items())},
                  "input": source.describe(), "secret": base64.b64encode(secret).decode(),
-                 "unit_bytes": source.unit_bytes(self.sc.defaultParallelism)}
+                 "unit_bytes": source.unit_bytes(self.sc.defaultParallelism),
+                 "plan": _plan_of(str(options.get("sample", "")))}
         work.Job(options, dedup, secret).stage(driver=True)  # wrong options are said before anything else
         about = self.points.agree(about)
         self.job = work.Job(options, dedup, base64.b64decode(about["secret"]))
@@ -120,9 +131,9 @@ class Run:
             check_executors(self.spark)
             self.sign()
             self.copies()
-            if self.job.options.get("method") == "exact":
+            if self.facts["exact"]:
                 exact.candidates(self)
-            elif self.facts["bands"]:
+            elif self.facts["keys"]:
                 self.edges()
             else:
                 self.pairs = self.kinds = numpy.empty(0, numpy.uint64)
@@ -211,25 +222,26 @@ class Run:
         self.log(f"copies    {self.firsts:,} distinct texts")
 
     def edges(self):
-        bands = self.facts["bands"]
-        ranges = max(1, -(-self.places_for(self.firsts * bands * 12) // bands))
+        keys, items = self.facts["keys"], self.facts["key_items"]
+        bytes_ = self.firsts * items * (8 + self.facts["key_bytes"])
+        ranges = max(1, -(-self.places_for(bytes_) // keys))
         places = self.places_for(self.firsts * 9)
         positions = self.send(work.Positions(self.positions))
 
         def make():
             runs = self.map(self.signed(),
-                            candidates.band_runs(self.job, self.numbers, positions, ranges), work.RUNS)
-            n = max(self.parallel, min(bands * ranges, 10000))
+                            candidates.key_runs(self.job, self.numbers, positions, ranges), work.RUNS)
+            n = max(self.parallel, min(keys * ranges, 10000))
             edges = self.map(runs.repartitionById(n, runs.place % n),
-                             candidates.edges(self.job, self.documents, places), work.RUNS)
+                             candidates.edges(self.job, self.documents, places, ranges), work.RUNS)
             return self.map(edges.repartitionById(places, edges.place),
                             candidates.merged(self.job, _stage.MERGE_LEAST), work.RUNS)
 
         manifest = self.points.save("edges", make)
         self.take_edges("edges")
-        if self.items != self.firsts * bands:
-            raise DataError(f"{self.items} band keys arrived of {self.firsts * bands}: remove the "
-                            "job's work folder and run again")
+        if self.items != self.firsts * items:
+            raise DataError(f"{self.items} keys arrived of {self.firsts * items}: remove the job's "
+                            "work folder and run again")
         self.edge_meter = manifest["meter"]
         self.log(f"edges     {len(self.pairs):,} candidate pairs; {self.buckets['hot_buckets']:,} "
                  "hot buckets gave stars")
@@ -277,8 +289,8 @@ class Run:
 
         def make():
             met = self.map(self.signed("texts", "texts_sum", "raw"),
-                           texts.fetch_texts(self.job, self.numbers, wanted, self.source.units),
-                           texts.TEXTS)
+                           texts.fetch_texts(self.job, self.numbers, wanted, self.source.units,
+                                             True), texts.TEXTS)
             return self.map(met.repartitionById(places, met.place),
                             texts.verify(self.job, here, everything), work.RUNS)
 

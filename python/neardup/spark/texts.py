@@ -38,8 +38,9 @@ def _sample(stage, row, first, sample, plans, units):
     return dict(sampled=documents.tobytes(), sample_ends=ends.tobytes(), sample=data)
 
 
-def fetch_texts(job, numbers, wanted, units):
-    """Blocks → the texts of documents that are wanted, each to its place."""
+def fetch_texts(job, numbers, wanted, units, evidence=False):
+    """Blocks → the texts of documents that are wanted, each to its place; or (`evidence`) what
+    they are compared by: texts, sketches, or both."""
 
     def run(batches):
         stage = job.stage()
@@ -58,7 +59,7 @@ def fetch_texts(job, numbers, wanted, units):
             for some in numpy.split(order, cuts):
                 numbers_here = numpy.ascontiguousarray(documents[some])
                 data, ends = stage.texts(row["image"], row["texts"], row["texts_sum"], plan,
-                                         numbers_here - numpy.uint32(first))
+                                         numbers_here - numpy.uint32(first), evidence)
                 if out.add(place=int(places[some[0]]), documents=numbers_here.tobytes(),
                            ends=ends.tobytes(), texts=data):
                     yield out.batch()
