@@ -59,33 +59,28 @@ static nd_status put_pair(nd_lines *l, nd_job_run *j, uint32_t a, uint32_t b, ui
 
 /* Links of every document to the next one with the same tokens; 0: none. */
 static nd_status link_copies(uint32_t **out, const nd_job_run *j, nd_error *err) {
-  uint64_t n = j->store.documents;
-  uint32_t *next = nd_calloc(n, sizeof *next);
-  uint32_t *last = nd_malloc(n * sizeof *last);
-  if (!next || !last) {
-    nd_free(next);
-    nd_free(last);
-    return nd_fail_memory(err, n * sizeof *next);
-  }
   const uint32_t *same = j->found.same;
-  for (uint32_t d = 0; d < n; d++) {
-    if (same[d] == ND_NO_DOCUMENT) continue;
-    if (same[d] != d) next[last[same[d]]] = d;
-    last[same[d]] = d;
+  const uint64_t n = j->store.documents;
+  uint32_t *next = nd_calloc(n, sizeof *next);
+  if (!next) return nd_fail_memory(err, n * sizeof *next);
+  /* From the last on, so that each comes right behind the first, before those after it. */
+  for (uint64_t d = n; d-- > 0;) {
+    if (same[d] == ND_NO_DOCUMENT || same[d] == d) continue;
+    next[d] = next[same[d]];
+    next[same[d]] = (uint32_t)d;
   }
-  nd_free(last);
   *out = next;
   return ND_OK;
 }
 
-/* Merges two rising streams: the verified pairs, and (first, copy). */
+/* Merges two rising streams: the verified pairs, and (first, copy); next NULL: no copies. */
 static nd_status merge_pairs(nd_lines *l, nd_job_run *j, const uint32_t *next, nd_item *items,
                              nd_error *err) {
   const uint32_t *same = j->found.same;
   uint64_t n = j->store.documents;
   size_t got = 0, at = 0;
   uint32_t first = 0, copy = 0;
-  if (nd_source_has_other(&j->source)) first = (uint32_t)n; /* pairs between the two only */
+  if (!next) first = (uint32_t)n;
   while (first < n && !(same[first] == first && next[first])) first++;
   if (first < n) copy = next[first];
   const uint64_t whole = nd_value_of_copies(j->settings.similarity);
@@ -116,7 +111,9 @@ nd_status nd_lines_pairs_collapsed(nd_lines *l, nd_job_run *j, nd_error *err) {
   uint32_t *next = NULL;
   nd_item *items = nd_malloc(ROOM * sizeof *items);
   nd_status status = items ? ND_OK : nd_fail_memory(err, ROOM * sizeof *items);
-  if (status == ND_OK) status = link_copies(&next, j, err);
+  /* Of two collections, pairs between them only. */
+  if (status == ND_OK && j->found.copies && !nd_source_has_other(&j->source))
+    status = link_copies(&next, j, err);
   if (status == ND_OK) status = nd_sorter_rewind(j->confirmed.sorted, err);
   if (status == ND_OK) status = merge_pairs(l, j, next, items, err);
   nd_free(items);
