@@ -70,7 +70,9 @@ ND_INLINE nd_status walk_body(chains *c, nd_block_worker *w, growing *g, uint32_
   head_of *restrict head = c->head;
   uint32_t *restrict stamp = g->stamp;
   uint64_t meetings = 0;
-  size_t filtered = 0; /* candidates whose sketches were compared */
+  nd_candidate *restrict candidate = w->candidate;
+  size_t n = 0;        /* candidates; the memory that they are in need not be asked */
+  size_t filtered = 0; /* of them: sketches were compared */
   uint32_t k = 0;
   for (uint32_t x = 0; x < s->n; x++) {
     nd_block_ask(s, x);
@@ -98,18 +100,19 @@ ND_INLINE nd_status walk_body(chains *c, nd_block_worker *w, growing *g, uint32_
           const link met = chain[l - 1];
           meetings++;
           const int32_t allowed = limit + met.limit;
-          const bool fits = ((int64_t)alone + i + met.position) * 256 <= allowed;
-          const bool new = stamp[met.record] != x + 1;
-          __builtin_prefetch(&s->sketch[(size_t)(new &fits ? met.record : x) * words]);
-          g->allowed[w->candidates] = allowed;
-          w->candidate[w->candidates] = (nd_candidate){x, met.record, alone + i, met.position};
-          w->candidates += new &fits;
+          const size_t fits = ((int64_t)alone + i + met.position) * 256 <= allowed;
+          const size_t fresh = fits & (stamp[met.record] != x + 1);
+          __builtin_prefetch(&s->sketch[(size_t)(fresh ? met.record : x) * words]);
+          g->allowed[n] = allowed;
+          candidate[n] = (nd_candidate){x, met.record, alone + i, met.position};
+          n += fresh;
           stamp[met.record] = x + 1;
-          if (w->candidates < ND_BLOCK_CANDIDATES) continue;
-          filtered = filter(w, g, filtered, words);
-          if (filtered < ND_BLOCK_CANDIDATES / 2) continue;
+          if (n < ND_BLOCK_CANDIDATES) continue;
+          w->candidates = n;
+          n = filtered = filter(w, g, filtered, words);
+          if (n < ND_BLOCK_CANDIDATES / 2) continue;
           ND_TRY(nd_block_verify(w, err));
-          filtered = 0;
+          n = filtered = 0;
         }
       }
       if (i < indexed) {
@@ -118,6 +121,7 @@ ND_INLINE nd_status walk_body(chains *c, nd_block_worker *w, growing *g, uint32_
       }
     }
   }
+  w->candidates = n;
   filter(w, g, filtered, words);
   w->join->after_size += meetings;
   return nd_block_verify(w, err);
