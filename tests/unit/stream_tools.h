@@ -62,16 +62,14 @@ UNUSED static int clear_hooks(void **state) {
   return 0;
 }
 
-static uint64_t rng;
+static nd_rng rng;
+
 UNUSED static uint64_t draw(uint64_t below) {
-  rng = rng * 6364136223846793005u + 1442695040888963407u;
-  return (rng >> 33) % below;
+  return nd_rng_below(&rng, below);
 }
 
 UNUSED static void new_seed(void) {
-  const char *given = getenv("NEARDUP_SEED");
-  rng = given ? strtoull(given, NULL, 10) : (uint64_t)time(NULL) * 1000 + (uint64_t)getpid();
-  print_message("NEARDUP_SEED=%llu\n", (unsigned long long)rng);
+  seed_rng(&rng);
 }
 
 /* ---- making data ---- */
