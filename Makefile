@@ -6,7 +6,7 @@ BUILD := build
 MAKEFLAGS += --no-print-directory
 export V PREFIX DESTDIR
 
-.PHONY: all help demo test test-core test-faults test-kills hostile coverage analyze install bench soak bench-spark quality fuzz man format lint clean wheel bench-peers
+.PHONY: all help demo test test-core test-faults test-kills test-stores hostile coverage analyze install bench soak bench-spark quality fuzz man format lint clean wheel bench-peers
 .DEFAULT_GOAL := all
 
 all: ## build the command and the library (build/neardup, build/libneardup.so)
@@ -36,6 +36,10 @@ test-kills: all ## dedup is killed at every file call, and KILLS (200) times at 
 	@tools/install-deps test
 	@NEARDUP_KILLS=all $(BUILD)/tests/unit/test_kills
 	@tests/promises/run.py --kills $(or $(KILLS),200) SIGKILL damaged Ctrl-C directory
+
+test-stores: all ## the Spark job on HDFS and S3, served on loopback (fetches 60 MB once)
+	@tools/install-deps java
+	@tests/stores/run.py
 
 hostile: all ## time and memory of hostile input at n and 2n, written to docs/testing.md
 	@bench/hostile.py --write

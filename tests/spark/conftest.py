@@ -28,13 +28,17 @@ def spark():
     os.environ["NEARDUP_TEST_CRASH"] = KILLER
     from pyspark.sql import SparkSession
 
-    session = (SparkSession.builder.master("local[2,3]").appName("neardup tests")
+    from neardup.spark import __main__ as program
+
+    builder = SparkSession.builder
+    for name, value in program.LOCAL.items():
+        builder = builder.config(name, value)
+    session = (builder.master("local[2,3]").appName("neardup tests")
                .config("spark.ui.enabled", "false")
                .config("spark.ui.showConsoleProgress", "false")
                .config("spark.driver.host", "127.0.0.1")
                .config("spark.driver.bindAddress", "127.0.0.1")
                .config("spark.sql.shuffle.partitions", "3")
-               .config("spark.python.authenticate.socketTimeout", "300s")  # a crowded machine
                .getOrCreate())
     session.sparkContext.setLogLevel("OFF")
     yield session

@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-VERDICT = re.compile(r"^(tests/spark/)?(\S+::.+?|\S+\.py) (PASSED|FAILED|ERROR|SKIPPED)(.*)$")
+VERDICT = re.compile(r"^(tests/(?:spark|stores)/)?(\S+::.+?|\S+\.py) (PASSED|FAILED|ERROR|SKIPPED)(.*)$")
 
 
 def run_pytest(arguments):
@@ -34,17 +34,17 @@ def read(output):
     return found
 
 
-def main():
+def main(folder="tests/spark", packages=("spark",)):
     if not shutil.which("java"):
         subprocess.run([ROOT / "tools/install-deps", "java"], stdin=subprocess.DEVNULL,
                        stderr=subprocess.DEVNULL)
     if not shutil.which("java"):
         print("1..1\nok 1 - neardup.spark # SKIP no Java")
         return 0
-    if subprocess.run([ROOT / "tools/python-env", "spark"], stdin=subprocess.DEVNULL).returncode:
-        print("1..1\nnot ok 1 - tools/python-env spark")
+    if subprocess.run([ROOT / "tools/python-env", *packages], stdin=subprocess.DEVNULL).returncode:
+        print(f"1..1\nnot ok 1 - tools/python-env {' '.join(packages)}")
         return 1
-    done = run_pytest(["tests/spark", *sys.argv[1:]])
+    done = run_pytest([folder, *sys.argv[1:]])
     verdicts = read(done.stdout)
     if done.returncode or not verdicts:
         print("\n".join("# " + line for line in done.stdout.splitlines()))

@@ -18,6 +18,7 @@ from conftest import ROOT, dedup, tree, write_jsonl
 import pyspark
 
 HOME = Path(pyspark.__file__).parent
+PATIENCE = 1200  # seconds: many times what a quiet machine takes, for one that is crowded
 
 
 class Process:
@@ -35,7 +36,7 @@ class Process:
         for line in self.process.stdout:
             self.lines.append(line.rstrip("\n"))
 
-    def wait_for(self, pattern, seconds=300):
+    def wait_for(self, pattern, seconds=PATIENCE):
         end = time.monotonic() + seconds
         at = 0
         while time.monotonic() < end:
@@ -90,7 +91,7 @@ class Cluster:
     def submit(self, *arguments, **settings):
         conf = {**self.settings, "spark.executor.memory": "512m", "spark.ui.enabled": "false",
                 "spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1",
-                "spark.network.timeout": "60s", "spark.executor.heartbeatInterval": "2s",
+                "spark.network.timeout": "600s", "spark.python.authenticate.socketTimeout": "300s",
                 **settings}
         more = [x for k, v in conf.items() for x in ("--conf", f"{k}={v}")]
         return Process([sys.executable, "-m", "neardup.spark", *map(str, arguments), "--master",
@@ -155,7 +156,7 @@ def test_a_worker_is_killed_in_the_middle_of_a_stage(cluster, corpus, tmp_path):
             os.kill(pid, signal.SIGKILL)
         assert len(hit) > 1, "the worker had no executor"
         assert not (out / "summary.json").exists()
-        job.process.wait(400)
+        job.process.wait(PATIENCE)
     finally:
         job.end()
     assert job.process.returncode == 0, "\n".join(job.lines[-40:])
@@ -175,7 +176,7 @@ def test_the_driver_is_killed_and_started_again(cluster, corpus, tmp_path):
     assert not (out / "summary.json").exists()
     job = cluster.submit(corpus / "in", ROOT / "examples/corpus", out)
     try:
-        job.process.wait(400)
+        job.process.wait(PATIENCE)
     finally:
         job.end()
     assert job.process.returncode == 0, "\n".join(job.lines[-40:])

@@ -58,6 +58,20 @@ def parser():
     return p
 
 
+# Settings of Spark's that are set where nobody has chosen others.
+PATIENT = {
+    # A crowded machine may need longer than 15 s to fetch a result from the JVM.
+    "spark.python.authenticate.socketTimeout": "300s",
+}
+LOCAL = {
+    **PATIENT,
+    # One process that hears nothing of itself for two minutes is crowded out, not lost.
+    "spark.network.timeout": "1200s",
+    # The JVM only moves bytes here: its second compiler costs more than it gains.
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+}
+
+
 def _with_retries(master):
     """local[2] gives up when a task fails once; a cluster tries four times, and so does this."""
     cores = {"local": "1"}.get(master) or master.removeprefix("local[").removesuffix("]")
@@ -65,7 +79,10 @@ def _with_retries(master):
 
 
 def session(given):
-    if (given.master or "local").startswith("local"):  # the workers are this Python
+    # spark-submit has started the JVM already, and knows the master.
+    local = (given.master.startswith("local") if given.master
+             else "PYSPARK_GATEWAY_PORT" not in os.environ)
+    if local:  # the workers are this Python
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     from pyspark.sql import SparkSession
 
@@ -74,11 +91,7 @@ def session(given):
     if given.master:
         builder = builder.master(_with_retries(given.master))
     settings = {name: value for name, _, value in (s.partition("=") for s in given.conf)}
-    # A crowded machine may need longer than 15 s to fetch a result from the JVM.
-    settings.setdefault("spark.python.authenticate.socketTimeout", "300s")
-    if (given.master or "local").startswith("local"):
-        # The JVM only moves bytes here: its second compiler costs more than it gains.
-        settings.setdefault("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1")
+    settings = {**(LOCAL if local else PATIENT), **settings}
     for name, value in settings.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()

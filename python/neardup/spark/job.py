@@ -31,6 +31,8 @@ SETTINGS = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "10000",
     "spark.sql.execution.arrow.maxBytesPerBatch": str(32 << 20),
     "spark.sql.adaptive.enabled": "false",
+    # A small list that waits behind a long stage, or on a crowded machine, is late, not lost.
+    "spark.sql.broadcastTimeout": "36000",
 }
 
 
@@ -111,6 +113,7 @@ class Run:
         about = self.points.agree(about)
         self.job = work.Job(options, dedup, base64.b64decode(about["secret"]))
         self.stage = self.job.stage(driver=True)
+        self.job.max_document = self.stage.facts["max_document"]
         source.cut(about["unit_bytes"])
         self.facts = self.stage.facts
         self.parallel = max(self.sc.defaultParallelism, 1)

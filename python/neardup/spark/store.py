@@ -163,9 +163,8 @@ class HadoopFolder:
         self.fs.rename(self._path(name + ".new"), self._path(name))
 
     def put(self, path, name):
-        self.fs.copyFromLocalFile(True, True,
-                                  self.jvm.org.apache.hadoop.fs.Path("file://" + path),
-                                  self._path(name))
+        self.gather(name, [("file://" + path, 0, os.path.getsize(path))])
+        os.remove(path)
 
     def sizes(self, name):
         if not self.exists(name):

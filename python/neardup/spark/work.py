@@ -46,6 +46,7 @@ class Job:
         self.dedup = dedup
         self.secret = secret
         self.version = neardup.__version__
+        self.max_document = 0
 
     def stage(self, driver=False):
         check_version(self.version)
@@ -53,7 +54,8 @@ class Job:
         if not driver:
             _settle_in()
             options.setdefault("tmp", tempfile.gettempdir())
-            options.setdefault("memory", "512M")
+            # A document takes at most an eighth of it, and has the driver's limit everywhere.
+            options.setdefault("memory", str(max(512 << 20, 8 * self.max_document)))
         return _stage.Stage(options, self.dedup, self.secret)
 
 
