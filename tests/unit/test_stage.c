@@ -584,9 +584,7 @@ static void test_whole_walk(void **state) {
 
 static int set_up(void **state) {
   (void)state;
-  const char *seed = getenv("NEARDUP_SEED");
-  rng.state = seed ? strtoull(seed, NULL, 10) : (uint64_t)time(NULL) * 1000 + (uint64_t)getpid();
-  print_message("seed %llu (NEARDUP_SEED repeats it)\n", (unsigned long long)rng.state);
+  seed_rng(&rng);
   if (!mkdtemp(dir)) return -1;
   snprintf(corpus_path, sizeof corpus_path, "%s/a.jsonl", dir);
   snprintf(second_path, sizeof second_path, "%s/b.jsonl", dir);

@@ -1,61 +1,7 @@
 /* Streams that go on behind damage: every member damaged in turn and at
  * random; the same bytes at the same offsets however the file is read; bytes
  * made to be searched for ever; failing calls. */
-#include <errno.h>
-#include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-#include <zdict.h>
-#include <zlib.h>
-#include <zstd.h>
-
-#include "base/io.h"
-#include "input/stream.h"
-#include "tools.h"
-
-static char path[] = "/tmp/nd_test_recover_XXXXXX";
-
-static int setup(void **state) {
-  (void)state;
-  int fd = mkstemp(path);
-  return fd < 0 ? -1 : close(fd);
-}
-
-static int teardown(void **state) {
-  (void)state;
-  return unlink(path);
-}
-
-static int clear_hooks(void **state) {
-  (void)state;
-  nd_io_fail_at(0, 0);
-  nd_io_short(0);
-  nd_mem_fail_at(0);
-  return 0;
-}
-
-static nd_rng rng;
-
-static uint64_t draw(uint64_t below) {
-  return nd_rng_below(&rng, below);
-}
-
-static void new_seed(void) {
-  seed_rng(&rng);
-}
-
-static void add(nd_buf *b, const void *p, size_t n) {
-  ok(nd_buf_append(b, p, n, &err));
-}
+#include "stream_tools.h"
 
 /* ---- a file of members ---- */
 
@@ -80,21 +26,11 @@ static void add_words(nd_buf *b, size_t n) {
   }
 }
 
-static void add_gzip(nd_buf *out, const char *p, size_t n, int level) {
-  z_stream z = {0};
-  assert_int_equal(deflateInit2(&z, level, Z_DEFLATED, 31, 8, Z_DEFAULT_STRATEGY), Z_OK);
-  size_t bound = deflateBound(&z, n) + 100;
-  ok(nd_buf_reserve(out, bound, &err));
-  z.next_in = (z_const Bytef *)(uintptr_t)p;
-  z.avail_in = (unsigned)n;
-  z.next_out = (Bytef *)out->p + out->n;
-  z.avail_out = (unsigned)bound;
-  assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
-  out->n += z.total_out;
-  deflateEnd(&z);
+static void pack_gzip(nd_buf *out, const char *p, size_t n, int level) {
+  add_gzip(out, p, n, level, Z_DEFAULT_STRATEGY, NULL);
 }
 
-static void add_zstd(nd_buf *out, const char *p, size_t n, int level) {
+static void pack_zstd(nd_buf *out, const char *p, size_t n, int level) {
   ZSTD_CCtx *c = ZSTD_createCCtx();
   ZSTD_CCtx_setParameter(c, ZSTD_c_checksumFlag, 1);
   ZSTD_CCtx_setParameter(c, ZSTD_c_compressionLevel, level);
@@ -117,9 +53,9 @@ static packed make(nd_packing packing, size_t members, size_t least, size_t most
     size_t n = p.plain.n - p.plain_at[i];
     int level = 1 + (int)draw(9);
     if (packing == ND_PACKING_GZIP)
-      add_gzip(&p.bytes, from, n, level);
+      pack_gzip(&p.bytes, from, n, level);
     else
-      add_zstd(&p.bytes, from, n, level);
+      pack_zstd(&p.bytes, from, n, level);
   }
   p.at[members] = p.bytes.n;
   p.plain_at[members] = p.plain.n;
@@ -127,35 +63,6 @@ static packed make(nd_packing packing, size_t members, size_t least, size_t most
 }
 
 /* ---- reading with recovery ---- */
-
-typedef enum way { MEMORY, A_FILE, PIPE } way;
-
-static void write_file(const nd_buf *b) {
-  FILE *f = fopen(path, "wb");
-  assert_non_null(f);
-  assert_int_equal(fwrite(b->p, 1, b->n, f), b->n);
-  assert_int_equal(fclose(f), 0);
-}
-
-static nd_stream *open_way(way how, const nd_buf *b) {
-  nd_stream *s = NULL;
-  if (how == MEMORY) {
-    ok(nd_stream_open_memory(&s, nd_buf_str(b), "packed", &err));
-  } else if (how == A_FILE) {
-    ok(nd_stream_open(&s, path, &err));
-  } else {
-    int ends[2];
-    char name[32];
-    assert_int_equal(pipe(ends), 0);
-    fcntl(ends[1], F_SETPIPE_SZ, 1 << 20);
-    assert_int_equal(write(ends[1], b->p, b->n), b->n);
-    close(ends[1]);
-    snprintf(name, sizeof name, "/dev/fd/%d", ends[0]);
-    ok(nd_stream_open(&s, name, &err));
-    close(ends[0]);
-  }
-  return s;
-}
 
 typedef struct reading {
   nd_buf bytes;
@@ -207,7 +114,6 @@ static void same(const reading *a, const reading *b) {
 /* In several ways, which must agree; the caller clears. */
 static reading read_ways(const nd_buf *b, bool bytewise) {
   reading first = read_on(open_way(MEMORY, b), 1, true);
-  write_file(b);
   static const size_t wants[] = {1, 1000, 100000, 700000};
   for (size_t i = 0; i < 4 + (size_t)bytewise; i++) {
     if (i == 4) nd_io_short(1);
@@ -413,7 +319,7 @@ static void test_inner(void **state) {
   (void)state;
   for (int kind = 0; kind < 2; kind++) {
     nd_buf inner = {0}, b = {0};
-    void (*pack)(nd_buf *, const char *, size_t, int) = kind ? add_zstd : add_gzip;
+    void (*pack)(nd_buf *, const char *, size_t, int) = kind ? pack_zstd : pack_gzip;
     pack(&inner, "inner", 5, 6);
     pack(&b, inner.p, inner.n, 0);
     b.p[b.n - (kind ? 1 : 5)] ^= 1;
@@ -532,7 +438,7 @@ static nd_status job(const nd_buf *b, bool memory, uint64_t *bytes) {
   nd_str seen;
   bool found = false;
   nd_status status = memory ? nd_stream_open_memory(&s, nd_buf_str(b), "memory", &err)
-                            : nd_stream_open(&s, path, &err);
+                            : nd_stream_open(&s, at("packed"), &err);
   if (status != ND_OK) return status;
   do {
     found = false;
@@ -556,7 +462,7 @@ static void test_failing_calls(void **state) {
     packed p = make(kind % 2 ? ND_PACKING_ZSTD : ND_PACKING_GZIP, 3, 300000, 400000);
     p.bytes.p[(p.at[1] + p.at[2]) / 2] ^= 0x55;
     p.bytes.p[p.at[2] - 1] ^= 1;
-    write_file(&p.bytes);
+    write_file(at("packed"), p.bytes.p, p.bytes.n);
     bool memory = kind >= 2;
     uint64_t all, bytes;
     ok(job(&p.bytes, memory, &all));
