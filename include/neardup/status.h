@@ -60,6 +60,11 @@ static inline nd_status nd_fail_memory(nd_error *err, size_t bytes) {
   return nd_fail(err, ND_ERR_MEMORY, "out of memory: %zu bytes were refused", bytes);
 }
 
+/* Hands on an error that was taken down before; `err` may be NULL. */
+static inline void nd_error_pass(nd_error *err, const nd_error *from) {
+  if (err) *err = *from;
+}
+
 /* A short English name of a status: "usage", "memory" … */
 ND_API const char *nd_status_name(nd_status status);
 

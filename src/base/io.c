@@ -474,13 +474,13 @@ static void reserve(nd_writer *w, uint64_t more) {
 
 static nd_status writer_fail(nd_writer *w, nd_status status, const nd_error *why, nd_error *err) {
   w->failed = *why;
-  if (err) *err = *why;
+  nd_error_pass(err, why);
   return status;
 }
 
 static nd_status writer_check(const nd_writer *w, nd_error *err) {
   if (w->failed.status == ND_OK) return ND_OK;
-  if (err) *err = w->failed;
+  nd_error_pass(err, &w->failed);
   return w->failed.status;
 }
 

@@ -271,7 +271,7 @@ nd_status nd_stream_peek(nd_str *out, nd_stream *s, size_t want, nd_error *err) 
   nd_status status = ND_OK;
   while (s->end - s->begin < want && !s->ended) {
     if (s->failed.status != ND_OK) {
-      if (err) *err = s->failed;
+      nd_error_pass(err, &s->failed);
       status = s->failed.status;
       break;
     }
@@ -331,7 +331,7 @@ nd_status nd_stream_recover(bool *found, nd_stream *s, nd_error *err) {
   if (status != ND_OK) {
     s->failed = why;
     s->failed.status = status;
-    if (err) *err = s->failed;
+    nd_error_pass(err, &s->failed);
     return status;
   }
   if (*found) s->failed.status = ND_OK;

@@ -78,13 +78,13 @@ static nd_status remember(nd_packer *p, nd_status status, const nd_error *why, n
   if (status == ND_OK) return ND_OK;
   p->failed = *why;
   p->failed.status = status;
-  if (err) *err = p->failed;
+  nd_error_pass(err, &p->failed);
   return status;
 }
 
 static nd_status check(const nd_packer *p, nd_error *err) {
   if (p->failed.status == ND_OK) return ND_OK;
-  if (err) *err = p->failed;
+  nd_error_pass(err, &p->failed);
   return p->failed.status;
 }
 

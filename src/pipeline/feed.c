@@ -399,7 +399,7 @@ static nd_status read_range(nd_batch *b, reader *r, nd_feed *f, nd_error *err) {
   nd_status status = nd_feed_range(b, &r->at, b->part == 0, task, &f->walk->files[task->file],
                                    &f->options, &local);
   if (status == ND_ERR_MEMORY) {
-    if (err) *err = local;
+    nd_error_pass(err, &local);
     return status;
   }
   if (status != ND_OK) {

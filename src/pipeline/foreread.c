@@ -23,7 +23,7 @@ static nd_status read_record(foreread *f, unsigned member, nd_signer *signer, co
     return ND_OK;
   }
   if (status != ND_OK) {
-    if (err) *err = local;
+    nd_error_pass(err, &local);
     return status;
   }
   if (read.document.kind == ND_KIND_OTHER) return ND_OK;

@@ -64,7 +64,7 @@ static nd_status put_record(inspector *s, const nd_raw *raw, nd_error *err) {
   if (status == ND_ERR_DATA || status == ND_ERR_LIMIT)
     return put_rejected(s, raw, nd_str_of(local.message), err);
   if (status != ND_OK) {
-    if (err) *err = local;
+    nd_error_pass(err, &local);
     return status;
   }
   nd_buf *out = &s->lines.text;
@@ -120,12 +120,11 @@ nd_status nd_inspect(nd_summary *out, const char *const *inputs, size_t n, int w
                      nd_error *err) {
   inspector s = {.lines = {.sink = sink}, .whole = whole};
   char *spool = NULL;
-  const char *tmp = getenv("TMPDIR");
   nd_status status = nd_job_open(&s.job, out, options, hooks, err);
   if (status == ND_OK && n == 0)
     status = nd_fail(err, ND_ERR_USAGE, "there is no input; name files or directories, or -");
   if (status == ND_OK)
-    status = nd_path_join(&spool, tmp && tmp[0] ? tmp : "/tmp", "neardup-stdin-XXXXXX", err);
+    status = nd_path_join(&spool, nd_workdir_tmp(options->tmp), "neardup-stdin-XXXXXX", err);
   bool piped = false;
   for (size_t i = 0; i < n; i++) piped |= strcmp(inputs[i], "-") == 0;
   if (status == ND_OK && piped) {

@@ -226,7 +226,7 @@ static nd_status sign_record(nd_block *b, nd_signer *s, const nd_batch *batch, c
                            nd_str_of(local.message), err);
   }
   if (status != ND_OK) {
-    if (err) *err = local;
+    nd_error_pass(err, &local);
     return status;
   }
   if (read.document.kind == ND_KIND_OTHER) {

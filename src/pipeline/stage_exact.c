@@ -8,6 +8,7 @@
 #include "base/sorter.h"
 #include "pipeline/exact.h"
 #include "pipeline/stage_work.h"
+#include "pipeline/workdir.h"
 #include "text/words.h"
 #include "verify/similarity.h"
 
@@ -70,7 +71,7 @@ nd_status nd_stage_common(nd_str *keys, nd_stage *s, nd_str counts, nd_error *er
 }
 
 nd_status nd_stage_leave_out(nd_stage *s, const uint64_t *keys, size_t n, nd_error *err) {
-  const char *tmp = s->options.tmp[0] ? s->options.tmp : "/tmp";
+  const char *tmp = nd_workdir_tmp(s->options.tmp);
   nd_shingle_set_free(s->common);
   s->common = NULL;
   s->settings.sample.common = NULL;
@@ -116,7 +117,7 @@ nd_status nd_stage_expand(nd_spread *counts, nd_stage *s, const nd_str *runs, si
                           uint64_t documents, nd_error *err) {
   size_t total;
   nd_sorter *pairs = NULL;
-  const char *tmp = s->options.tmp[0] ? s->options.tmp : "/tmp";
+  const char *tmp = nd_workdir_tmp(s->options.tmp);
   ND_TRY(nd_runs_load(&total, s, runs, n, err));
   nd_group_items(s, total);
   nd_status status = nd_sorter_new(&pairs, s->settings.memory / 4, tmp, true, err);

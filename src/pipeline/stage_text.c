@@ -37,7 +37,7 @@ static nd_status read_row(again *a, const nd_image *i, uint32_t row, nd_error *e
     const uint64_t *was = nd_image_wide(i, ND_COL_DIGEST) + 2 * (size_t)row;
     same = digest.low64 == was[0] && digest.high64 == was[1];
   } else if (status != ND_ERR_DATA && status != ND_ERR_LIMIT) {
-    if (err) *err = local;
+    nd_error_pass(err, &local);
     return status;
   }
   if (!same)

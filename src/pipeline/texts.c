@@ -122,7 +122,7 @@ static nd_status read_again(nd_buf *out, nd_texts *t, const nd_block_ref *b, nd_
   if (status == ND_ERR_DATA || status == ND_ERR_LIMIT)
     return nd_fail(err, ND_ERR_STATE, "%s has changed while it was being read; run again", path);
   if (status != ND_OK) {
-    if (err) *err = local;
+    nd_error_pass(err, &local);
     return status;
   }
   out->n = 0;

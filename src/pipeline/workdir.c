@@ -24,9 +24,13 @@ nd_status nd_path_join(char **out, const char *a, const char *b, nd_error *err) 
   return ND_OK;
 }
 
-nd_status nd_workdir_private(char **out, const char *tmp, nd_error *err) {
+const char *nd_workdir_tmp(const char *tmp) {
   const char *base = tmp[0] ? tmp : getenv("TMPDIR");
-  if (!base || !base[0]) base = "/tmp";
+  return base && base[0] ? base : "/tmp";
+}
+
+nd_status nd_workdir_private(char **out, const char *tmp, nd_error *err) {
+  const char *base = nd_workdir_tmp(tmp);
   ND_TRY(nd_path_join(out, base, "neardup-XXXXXX", err));
   nd_status status = nd_io_make_private(*out, base, err);
   if (status == ND_OK) return ND_OK;

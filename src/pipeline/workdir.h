@@ -40,6 +40,9 @@ nd_status nd_workdir_commit(nd_workdir *w, nd_error *err) ND_MUST_CHECK;
 /* Unlocks and frees; what is unfinished stays for a resume. */
 void nd_workdir_close(nd_workdir *w);
 
+/* Where temporary files go: `tmp`; "": $TMPDIR, or else /tmp. */
+const char *nd_workdir_tmp(const char *tmp);
+
 /* A private directory below `tmp` ("": the system's place), owned: for jobs without an output
  * directory. */
 nd_status nd_workdir_private(char **out, const char *tmp, nd_error *err) ND_MUST_CHECK;

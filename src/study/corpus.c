@@ -46,7 +46,7 @@ static nd_status take_record(walker *w, const nd_raw *raw, nd_error *err) {
     return ND_OK;
   }
   if (status != ND_OK) {
-    if (err) *err = local;
+    nd_error_pass(err, &local);
     return status;
   }
   if (read.document.kind == ND_KIND_OTHER) {

@@ -17,6 +17,7 @@
 #include "candidate/hamming.h"
 #include "candidate/shared_values.h"
 #include "feature/shingle.h"
+#include "pipeline/workdir.h"
 #include "sketch/minhash.h"
 #include "sketch/simhash.h"
 #include "study/judge.h"
@@ -488,8 +489,7 @@ static nd_status read_all(library *l, nd_error *err) {
 
 static nd_status fill(library *l, nd_study_report *r, nd_error *err) {
   const nd_options *options = &l->options;
-  const char *tmp = options->tmp[0] ? options->tmp : getenv("TMPDIR");
-  if (!tmp || !tmp[0]) tmp = "/tmp";
+  const char *tmp = nd_workdir_tmp(options->tmp);
   unsigned threads = options->threads ? (unsigned)options->threads : nd_threads_cores();
   ND_TRY(read_all(l, err));
   if (l->run->request->truth) {

@@ -7,6 +7,7 @@
 #include "candidate/hamming.h"
 #include "candidate/shared_values.h"
 #include "feature/shingle.h"
+#include "pipeline/workdir.h"
 #include "sketch/minhash.h"
 #include "sketch/projection.h"
 #include "sketch/supershingle.h"
@@ -120,8 +121,7 @@ nd_status nd_web_find(nd_web *w, nd_study_run *run, const nd_options *options, n
   sketcher s = {.seed = options->seed};
   w->pages = (nd_pages){
       .unique = true, .fewest = 1, .words = ND_WEB_WORDS, .make = make_sketch, .context = &s};
-  const char *tmp = options->tmp[0] ? options->tmp : getenv("TMPDIR");
-  if (!tmp || !tmp[0]) tmp = "/tmp";
+  const char *tmp = nd_workdir_tmp(options->tmp);
   nd_status status = nd_minhash_init(&s.minhash, ND_WEB_VALUES, s.seed, err);
   if (status == ND_OK) status = nd_projection_init(&s.projection, ND_WEB_BITS, s.seed, err);
   if (status == ND_OK)

@@ -17,6 +17,7 @@ static char out_path[240], truth_path[240];
 static char run_path[2][240], qrels_path[240]; /* of a search system */
 static const char *inputs[2] = {corpus_path, second_path};
 static char damaged_path[2][240];
+static char copies_path[240];     /* more clusters than a report shows with their texts */
 static char wide_path[240];       /* few documents, which fill more than one range */
 static nd_summary summary, right; /* of this run; of one without failures */
 
@@ -76,6 +77,13 @@ static nd_status run_dedup(nd_buf *out, const operation *self) {
   if (status != ND_OK || !strstr(self->name, "again")) return status;
   nd_summary other; /* of a result that is there knows little */
   return nd_dedup(&other, inputs, 2, out_path, &o, &going_on, &err);
+}
+
+static nd_status run_copies(nd_buf *out, const operation *self) {
+  (void)out;
+  nd_options o = options_of(self);
+  const char *copies = copies_path;
+  return nd_dedup(&summary, &copies, 1, out_path, &o, &going_on, &err);
 }
 
 /* Of packed files that are damaged in the middle and at their begin. */
@@ -334,6 +342,8 @@ static const operation operations[] = {
     {"dedup, resumed", run_dedup, {NULL}, true},
     {"dedup again", run_dedup, {NULL}, false},
     {"dedup, resumed, apart", run_dedup, {NULL}, true},
+    {"dedup of copies", run_copies, {NULL}, false},
+    {"dedup of copies, counted", run_copies, {"cluster", "components", "keep", "centre"}, false},
     {"dedup of damaged files", run_damaged, {NULL}, false},
     {"pairs of damaged files", run_damaged, {NULL}, false},
     {"inspect of damaged files", run_damaged, {NULL}, false},
@@ -417,7 +427,7 @@ static const operation operations[] = {
 
 static bool writes_folder(const operation *op) {
   return op->run == run_dedup || op->run == run_shards || op->run == run_study_pages ||
-         op->run == run_prevalence || op->run == run_stages ||
+         op->run == run_prevalence || op->run == run_stages || op->run == run_copies ||
          (op->run == run_damaged && op->name[0] == 'd') ||
          (op->run == run_wide && (op->name[0] == 'd' || op->name[0] == 's'));
 }

@@ -179,9 +179,9 @@ static void fail_once(nd_buf *got, const operation *op, const nd_buf *want, cons
     fail_msg("%s again after %s at %lu: %s", op->name, f->name, nth, err.message);
   check_result(got, want, op, "in the rerun");
   ok(remove_left_behind(dir, &err));
-  static const char *const known[] = {"corpus.jsonl", "second.jsonl", "truth.tsv", "out",
-                                      "run1",         "run2",         "qrels",     "wide.jsonl",
-                                      "damaged0.gz",  "damaged1.gz",  NULL};
+  static const char *const known[] = {"corpus.jsonl", "second.jsonl", "truth.tsv",   "out",
+                                      "run1",         "run2",         "qrels",       "wide.jsonl",
+                                      "copies.jsonl", "damaged0.gz",  "damaged1.gz", NULL};
   const char *left = left_behind(dir, known);
   if (left[0]) fail_msg("%s, %s at %lu leaves behind:%s", op->name, f->name, nth, left);
 }
@@ -323,6 +323,16 @@ static int setup(void **state) {
     snprintf(damaged_path[i], sizeof damaged_path[i], "%s/damaged%d.gz", dir, i);
     write_damaged(damaged_path[i], i ? 0 : 2);
   }
+  nd_buf copies = {0};
+  snprintf(copies_path, sizeof copies_path, "%s/copies.jsonl", dir);
+  for (int i = 0; i < 40; i++) /* the last ones differ a little */
+    ok(nd_buf_printf(
+        &copies, &err,
+        "{\"id\": \"c%d\", \"url\": \"http://%d.example.org/\", \"text\": \"w%d is a word and then "
+        "there are nine more of them, to end%s\"}\n",
+        i, i % 5, i / 2, i < 30 || i % 2 ? "" : " here"));
+  write_file(copies_path, &copies);
+  nd_buf_clear(&copies);
   nd_buf wide = {0};
   snprintf(wide_path, sizeof wide_path, "%s/wide.jsonl", dir);
   for (int i = 0; i < 12; i++) {
@@ -358,6 +368,7 @@ static int teardown(void **state) {
   unlink(run_path[1]);
   unlink(qrels_path);
   unlink(wide_path);
+  unlink(copies_path);
   unlink(damaged_path[0]);
   unlink(damaged_path[1]);
   nd_buf_clear(&text_of[0]);
