@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -14,9 +15,9 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
+#include "every_place.h"
 #include "neardup.h"
 #include "pipeline/workdir.h"
-#include "tools.h"
 
 enum { TEXTS = 300, CHUNKS = 4 };
 
@@ -418,30 +419,133 @@ static void options_that_do_not_fit(void **state) {
   assert_int_equal(nd_pairs_memory(&r, &s, &corpus, &o, &hooks, &err), ND_ERR_CANCELLED);
 }
 
-/* Every allocation fails once: an error, no leak, nothing left on disk. */
-static void failing_memory(void **state) {
+/* --- failures --- */
+
+typedef struct memory_job {
+  nd_corpus corpus;
+  nd_options options;
+  bool dedup;
+  size_t at; /* which chunk `next` gives */
+  const column *texts, *facts;
+  size_t documents;
+} memory_job;
+
+static nd_status next_chunk(void *context, nd_chunk *texts, nd_chunk *facts, nd_error *e) {
+  memory_job *j = context;
+  (void)e;
+  if (j->at == CHUNKS) return ND_OK;
+  *texts = j->texts->chunk[j->at];
+  *facts = j->facts->chunk[j->at++];
+  return ND_OK;
+}
+
+static nd_status run_in_memory(void *context) {
+  memory_job *j = context;
+  nd_result r;
+  nd_summary s;
+  j->at = 0;
+  nd_status status =
+      (j->dedup ? nd_dedup_memory : nd_pairs_memory)(&r, &s, &j->corpus, &j->options, NULL, &err);
+  if (status == ND_OK) assert_int_equal(s.documents, j->documents);
+  nd_result_clear(&r);
+  return status;
+}
+
+/* Every place fails once: an error, no leak, nothing left on disk. */
+static void failing_places(void **state) {
+  (void)state;
+  make_texts();
+  column c; /* which are their own values, too */
+  make_column(&c, ND_LAYOUT_VIEW);
+  size_t documents = 0;
+  for (size_t i = 0; i < TEXTS; i++) documents += text[i].p != NULL;
+  memory_job j = {.texts = &c, .facts = &c, .documents = documents};
+  char apart[100]; /* a clean-up that fails leaves something behind */
+  snprintf(apart, sizeof apart, "%s/failing", dir);
+  assert_int_equal(mkdir(apart, 0777), 0);
+  setenv("TMPDIR", apart, 1);
+  nd_text_stream chunks = {.chunks = c.chunk, .n = CHUNKS};
+  nd_text_stream stream = {.context = &j, .next = next_chunk};
+  nd_options_init(&j.options);
+  j.options.threads = 1;
+  j.corpus = (nd_corpus){.texts = &chunks, .against = &chunks};
+  size_t failures = every_place_fails(run_in_memory, &j);
+  ok(nd_options_set(&j.options, "keep", "field:x", &err));
+  j.corpus = (nd_corpus){.texts = &stream};
+  j.dedup = true;
+  failures += every_place_fails(run_in_memory, &j);
+  print_message("%zu failures\n", failures);
+  assert_true(failures > 150);
+  ok(nd_remove_tree(apart, &err));
+  setenv("TMPDIR", dir, 1);
+  free_column(&c);
+}
+
+static nd_status give_too_few(void *context, nd_chunk *texts, nd_chunk *facts, nd_error *e) {
+  const memory_job *j = context;
+  (void)e;
+  *texts = *facts = j->texts->chunk[0];
+  facts->n--;
+  return ND_OK;
+}
+
+static nd_status give_nothing(void *context, nd_chunk *texts, nd_chunk *facts, nd_error *e) {
+  (void)context;
+  (void)texts;
+  (void)facts;
+  return nd_fail(e, ND_ERR_IO, "the source is gone");
+}
+
+/* Sources that break off, values that are too few, and options that texts cannot follow. */
+static void bad_sources(void **state) {
   (void)state;
   make_texts();
   column c;
-  make_column(&c, ND_LAYOUT_VIEW);
-  nd_text_stream stream = {.chunks = c.chunk, .n = CHUNKS};
-  nd_corpus corpus = {.texts = &stream};
-  nd_options o;
-  nd_options_init(&o);
-  o.threads = 1;
+  make_column(&c, ND_LAYOUT_OFFSET64);
+  memory_job j = {.texts = &c};
   nd_result r;
   nd_summary s;
-  uint64_t before = nd_mem_count();
-  ok(nd_dedup_memory(&r, &s, &corpus, &o, NULL, &err));
-  uint64_t all = nd_mem_count() - before;
-  nd_result_clear(&r);
-  for (uint64_t i = 1; i <= all; i += 1 + nd_rng_below(&rng, 4)) {
-    nd_mem_fail_at(i);
-    nd_status status = nd_dedup_memory(&r, &s, &corpus, &o, NULL, &err);
-    nd_mem_fail_at(0);
-    if (status != ND_OK) assert_int_equal(status, ND_ERR_MEMORY);
-    nd_result_clear(&r);
+  nd_options o;
+  nd_options_init(&o);
+  nd_text_stream few = {.context = &j, .next = give_too_few}, gone = {.next = give_nothing};
+  nd_text_stream whole = {.chunks = c.chunk, .n = CHUNKS};
+  nd_corpus corpus = {.texts = &few};
+  assert_int_equal(nd_dedup_memory(&r, &s, &corpus, &o, NULL, &err), ND_ERR_USAGE);
+  assert_non_null(strstr(err.message, "texts, but"));
+  corpus.texts = &gone;
+  assert_int_equal(nd_pairs_memory(&r, &s, &corpus, &o, NULL, &err), ND_ERR_IO);
+  assert_string_equal(err.message, "the source is gone");
+  corpus.texts = &whole;
+  static const char *const unfit[][2] = {
+      {"keep", "url"}, {"keep", "field:x"}, {"keep", "oldest"}, {"against", "x"}};
+  for (size_t i = 0; i < 4; i++) {
+    nd_options_init(&o);
+    ok(nd_options_set(&o, unfit[i][0], unfit[i][1], &err));
+    assert_int_equal(nd_dedup_memory(&r, &s, &corpus, &o, NULL, &err), ND_ERR_USAGE);
   }
+  nd_options_init(&o);
+  ok(nd_options_set(&o, "method", "exact", &err));
+  ok(nd_options_set(&o, "threshold", "0", &err));
+  assert_int_equal(nd_dedup_memory(&r, &s, &corpus, &o, NULL, &err), ND_ERR_USAGE);
+  ok(nd_pairs_memory(&r, &s, &corpus, &o, NULL, &err));
+  assert_true(r.pair_n > 0);
+  nd_result_clear(&r);
+  /* A link to nothing below a folder is rejected, by its path. */
+  char folder[100], link[120];
+  snprintf(folder, sizeof folder, "%s/folder", dir);
+  snprintf(link, sizeof link, "%s/to-nothing", folder);
+  assert_int_equal(mkdir(folder, 0777), 0);
+  assert_int_equal(symlink("nowhere", link), 0);
+  const char *files[] = {folder};
+  nd_corpus linked = {.files = files, .file_n = 1};
+  nd_options_init(&o);
+  ok(nd_dedup_memory(&r, &s, &linked, &o, NULL, &err));
+  assert_int_equal(r.rejection_n, 1);
+  assert_int_equal(r.rejections[0].text, UINT64_MAX);
+  assert_string_equal(r.strings + r.rejections[0].place, link);
+  nd_result_clear(&r);
+  unlink(link);
+  rmdir(folder);
   free_column(&c);
 }
 
@@ -464,7 +568,7 @@ int main(void) {
       cmocka_unit_test(same_as_the_files),   cmocka_unit_test(files_have_ids),
       cmocka_unit_test(against_and_rejects), cmocka_unit_test(nothing_is_nothing),
       cmocka_unit_test(damage_is_refused),   cmocka_unit_test(options_that_do_not_fit),
-      cmocka_unit_test(failing_memory),
+      cmocka_unit_test(failing_places),      cmocka_unit_test(bad_sources),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }
