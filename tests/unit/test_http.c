@@ -258,6 +258,16 @@ static void test_encodings(void **state) {
   assert_int_equal(nd_buf_append(&m, "\r\n\r\n", 4, &err), ND_OK);
   assert_body(&d, nd_buf_str(&m), ND_KIND_HTML, "", PAGE);
   nd_buf_clear(&m);
+  /* Rubbish that begins as a member does, with half of its magic, and without. */
+  static const char *const rubbish[] = {"\x1f\x8b\x08 this is no member at all, is it",
+                                        "\x1f this is no member at all, is it",
+                                        "nor is this one, really", "\x1f\x8b and too short"};
+  for (size_t i = 0; i < sizeof rubbish / sizeof *rubbish; i++) {
+    m = message_of("Content-Encoding: gzip", nd_buf_str(&inner));
+    assert_int_equal(nd_buf_append(&m, rubbish[i], strlen(rubbish[i]), &err), ND_OK);
+    assert_body(&d, nd_buf_str(&m), ND_KIND_HTML, "", PAGE);
+    nd_buf_clear(&m);
+  }
   nd_buf_clear(&inner);
   nd_buf_clear(&rest);
   nd_buf_clear(&outer);
@@ -277,6 +287,15 @@ static void test_encodings(void **state) {
   result r = decode(&d, nd_buf_str(&m), false);
   assert_int_equal(r.doc.kind, ND_KIND_OTHER);
   assert_string_equal(r.doc.why, "content encoding br");
+  nd_buf_clear(&m);
+  m = message_of("Content-Encoding: compress", (nd_str){"\x1f\x9d\x90\x61\xc4", 5});
+  r = decode(&d, nd_buf_str(&m), false);
+  assert_int_equal(r.doc.kind, ND_KIND_OTHER);
+  assert_string_equal(r.doc.why, "content encoding compress");
+  nd_buf_clear(&m);
+  /* "x^2" looks like zlib's head, and is text. */
+  m = message_of("Content-Encoding: deflate", str("x^2 and so on, all of it text"));
+  assert_body(&d, nd_buf_str(&m), ND_KIND_HTML, "", "x^2 and so on, all of it text");
   nd_buf_clear(&m);
   static const struct {
     const char *encoding;

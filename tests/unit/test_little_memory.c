@@ -82,6 +82,38 @@ static void test_same_pairs(void **state) {
   nd_buf_clear(&got);
 }
 
+/* Documents with long fields that nobody asks for, packed: many blocks, of which few ids fit.
+ * Copies lie far from one another, so that ids are asked for in no order. */
+static void test_ids_of_many_blocks(void **state) {
+  (void)state;
+  enum { DOCUMENTS = 44, PAD = 600000 };
+  static const char *const options[] = {"threshold", "0.9", NULL};
+  char *pad = malloc(PAD + 1);
+  memset(pad, 'x', PAD);
+  pad[PAD] = '\0';
+  gzFile f = gzopen(corpus_path, "wb1");
+  assert_non_null(f);
+  for (int i = 0; i < DOCUMENTS; i++) {
+    if (i % 3) gzprintf(f, "{\"id\": \"name %d\", ", i); /* others are told by their place */
+    gzprintf(f, "%s\"text\": \"this is the text number %d of many\", \"pad\": \"", i % 3 ? "" : "{",
+             i * 7 % DOCUMENTS / 4);
+    assert_int_equal(gzwrite(f, pad, PAD), PAD);
+    gzprintf(f, "\"}\n");
+  }
+  assert_int_equal(gzclose(f), Z_OK);
+  write_file(second_path, &(nd_buf){.p = pad, .n = 0});
+  nd_buf want = {0}, got = {0};
+  nd_summary x, y;
+  run(&want, &x, options, false, 64 << 20);
+  assert_true(x.pairs > DOCUMENTS / 2);
+  run(&got, &y, options, false, 1 << 10);
+  assert_int_equal(got.n, want.n);
+  assert_memory_equal(got.p, want.p, want.n);
+  nd_buf_clear(&want);
+  nd_buf_clear(&got);
+  free(pad);
+}
+
 static int set_up(void **state) {
   (void)state;
   if (!begin_folder(dir, sizeof dir, "little")) return -1;
@@ -100,6 +132,7 @@ static int tear_down(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_pairs)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_pairs),
+                                     cmocka_unit_test(test_ids_of_many_blocks)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }
