@@ -58,7 +58,7 @@ static nd_status walk(finder *f, nd_summary *summary, const char *const *inputs,
   nd_status status = nd_corpus_each(summary, inputs, n, options, hooks, look_at, f, &local);
   bool stopped = status == ND_ERR_CANCELLED && local.message[0] == '\0';
   if (stopped) return ND_OK;
-  if (status != ND_OK && err) *err = local;
+  nd_error_pass(err, &local);
   return status;
 }
 
@@ -71,9 +71,9 @@ static nd_status missing(const finder *f, const nd_summary *s, nd_error *err) {
   const char *id = sides[0].found ? f->request->b : f->request->a;
   if (s->rejected)
     return nd_fail(err, ND_ERR_DATA,
-                   "no document that could be read has the id %s: %" PRIu64 " were read, %" PRIu64
+                   "no %sdocument that could be read has the id %s: %" PRIu64 " were read, %" PRIu64
                    " rejected; `neardup inspect` tells which, and why",
-                   id, s->documents, s->rejected);
+                   f->same_id && sides[0].found ? "second " : "", id, s->documents, s->rejected);
   return nd_fail(err, ND_ERR_USAGE,
                  "no document has the id %s (%" PRIu64
                  " were read); ids are those of pairs.tsv and clusters.tsv, with the same INPUT",

@@ -56,6 +56,8 @@ static void errors_are_not_wanted(void **state) {
   nd_plan_result plan;
   nd_plan_request request = {.inputs = NULL};
   assert_int_equal(nd_plan(&plan, &summary, &request, &nowhere, &o, NULL, NULL), ND_ERR_USAGE);
+  nd_study_request study = {.name = "web"};
+  assert_int_equal(nd_study(&summary, &study, &nowhere, &o, NULL, NULL), ND_ERR_USAGE);
   const char *missing = "/nowhere/at/all";
   assert_int_equal(nd_pairs(&summary, &missing, 1, &nowhere, &o, NULL, NULL), ND_ERR_IO);
 }
