@@ -15,6 +15,7 @@
 #include "candidate/hamming.h"
 #include "pipeline/finder.h"
 #include "pipeline/stage_work.h"
+#include "pipeline/workdir.h"
 
 /* The table of methods: a row says which kinds of keys a method has. */
 typedef struct way {
@@ -206,7 +207,7 @@ nd_status nd_stage_group(nd_spread *edges, nd_stage_buckets *stats, nd_stage *s,
   uint64_t *vectors = NULL;
   uint32_t *of = NULL;
   nd_stage_plan p = nd_stage_plan_of(&s->settings);
-  const char *tmp = s->options.tmp[0] ? s->options.tmp : "/tmp";
+  const char *tmp = nd_workdir_tmp(s->options.tmp);
   ND_TRY(nd_runs_load(&total, s, runs, n, err));
   nd_status status = nd_sorter_new(&pairs, s->settings.memory / 4, tmp, true, err);
   if (status == ND_OK && kind < p.buckets) {
