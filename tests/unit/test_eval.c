@@ -192,6 +192,26 @@ static void test_numbers(void **state) {
     int64_t value;
     if (nd_line_number(&value, nd_str_of(bad[i]))) fail_msg("\"%s\" is a number", bad[i]);
   }
+  /* More digits than are looked at, and powers of any size. */
+  int64_t value;
+  char many[1200];
+  memset(many, '9', sizeof many);
+  assert_false(nd_line_number(&value, (nd_str){many, 60}));
+  memcpy(many, "0.", 2);
+  assert_true(nd_line_number(&value, (nd_str){many, 60}));
+  assert_int_equal(value, 999999999);
+  memset(many + 2, '0', sizeof many - 3);
+  many[sizeof many - 1] = '7';
+  assert_true(nd_line_number(&value, (nd_str){many, sizeof many}));
+  assert_int_equal(value, 0);
+  static const char *const tiny[] = {"1e-99999999999", "5E-10", "-0e99999", "0e+5", "0.0e7"};
+  for (size_t i = 0; i < sizeof tiny / sizeof *tiny; i++) {
+    assert_true(nd_line_number(&value, nd_str_of(tiny[i])));
+    assert_int_equal(value, 0);
+  }
+  assert_true(nd_line_number(&value, nd_str_of("+2e+3")));
+  assert_int_equal(value, INT64_C(2000000000000));
+  assert_false(nd_line_number(&value, nd_str_of("1e99999999999")));
 }
 
 /* --- lists that are not as they should be ------------------------------------ */
