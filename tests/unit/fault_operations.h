@@ -17,6 +17,7 @@ static char out_path[240], truth_path[240];
 static char run_path[2][240], qrels_path[240]; /* of a search system */
 static const char *inputs[2] = {corpus_path, second_path};
 static char damaged_path[2][240];
+static char pages_path[2][240];   /* WARC and TREC, in several charsets */
 static char copies_path[240];     /* more clusters than a report shows with their texts */
 static char wide_path[240];       /* few documents, which fill more than one range */
 static nd_summary summary, right; /* of this run; of one without failures */
@@ -77,6 +78,13 @@ static nd_status run_dedup(nd_buf *out, const operation *self) {
   if (status != ND_OK || !strstr(self->name, "again")) return status;
   nd_summary other; /* of a result that is there knows little */
   return nd_dedup(&other, inputs, 2, out_path, &o, &going_on, &err);
+}
+
+static nd_status run_pages(nd_buf *out, const operation *self) {
+  nd_options o = options_of(self);
+  nd_sink sink = {out, collect};
+  const char *pages[2] = {pages_path[0], pages_path[1]};
+  return nd_pairs(&summary, pages, 2, &sink, &o, &going_on, &err);
 }
 
 static nd_status run_copies(nd_buf *out, const operation *self) {
@@ -342,6 +350,7 @@ static const operation operations[] = {
     {"dedup, resumed", run_dedup, {NULL}, true},
     {"dedup again", run_dedup, {NULL}, false},
     {"dedup, resumed, apart", run_dedup, {NULL}, true},
+    {"pairs of pages", run_pages, {"tokens", "web", "threshold", "0.1", "method", "exact"}, false},
     {"dedup of copies", run_copies, {NULL}, false},
     {"dedup of copies, counted", run_copies, {"cluster", "components", "keep", "centre"}, false},
     {"dedup of damaged files", run_damaged, {NULL}, false},

@@ -179,9 +179,9 @@ static void fail_once(nd_buf *got, const operation *op, const nd_buf *want, cons
     fail_msg("%s again after %s at %lu: %s", op->name, f->name, nth, err.message);
   check_result(got, want, op, "in the rerun");
   ok(remove_left_behind(dir, &err));
-  static const char *const known[] = {"corpus.jsonl", "second.jsonl", "truth.tsv",   "out",
-                                      "run1",         "run2",         "qrels",       "wide.jsonl",
-                                      "copies.jsonl", "damaged0.gz",  "damaged1.gz", NULL};
+  static const char *const known[] = {
+      "corpus.jsonl", "second.jsonl", "truth.tsv", "out",    "run1",        "run2",        "qrels",
+      "wide.jsonl",   "copies.jsonl", "pages0",    "pages1", "damaged0.gz", "damaged1.gz", NULL};
   const char *left = left_behind(dir, known);
   if (left[0]) fail_msg("%s, %s at %lu leaves behind:%s", op->name, f->name, nth, left);
 }
@@ -294,6 +294,48 @@ static void write_damaged(const char *path, int member) {
   nd_buf_clear(&b);
 }
 
+static void put_response(nd_buf *b, int number, const char *type, nd_str body) {
+  nd_buf http = {0};
+  ok(nd_buf_printf(&http, &err, "HTTP/1.1 200 OK\r\nContent-Type: %s\r\n\r\n", type));
+  ok(nd_buf_append(&http, body.p, body.n, &err));
+  ok(nd_buf_printf(b, &err,
+                   "WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:x:%d>\r\n"
+                   "WARC-Target-URI: http://a.example.org/%d\r\n"
+                   "Content-Type: application/http\r\nContent-Length: %zu\r\n\r\n",
+                   number, number, http.n));
+  ok(nd_buf_append(b, http.p, http.n, &err));
+  put(b, "\r\n\r\n");
+  nd_buf_clear(&http);
+}
+
+/* Pages in several charsets, with what web tokens are made of. */
+static void write_pages(void) {
+#define PAGE \
+  "<p>one two three <img src=/pictures/a.gif> see http://b.example.org/x?y=1 four five six"
+  nd_buf b = {0};
+  put_response(&b, 1, "text/html; charset=windows-1252", nd_str_of(PAGE " caf\xe9 \x80 5"));
+  put_response(&b, 2, "text/html; charset=gbk",
+               nd_str_of(PAGE " \xc4\xe3\xba\xc3 \x80 \xff seven"));
+  put_response(&b, 3, "text/html", nd_str_of("<meta charset=shift_jis>" PAGE " \x83\x65\x83\x58"));
+  put_response(&b, 4, "text/plain; charset=utf-16le", (nd_str){"o\0n\0e\0 \0t\0w\0o\0", 14});
+  put_response(&b, 5, "text/html; charset=utf-8", nd_str_of(PAGE " bad \xc3 byte"));
+  put_response(&b, 6, "text/html; charset=iso-2022-jp", nd_str_of(PAGE " \x1b$B$\"\x1b(B"));
+  put_response(&b, 7, "image/png", nd_str_of("\x89PNG"));
+  write_file(pages_path[0], &b);
+  b.n = 0;
+  for (int i = 0; i < 3; i++)
+    ok(nd_buf_printf(
+        &b, &err,
+        "<DOC>\n<DOCNO>T-%d</DOCNO>\n<DOCHDR>\nhttp://c.example.org/%d\nHTTP/1.0 200 OK\n"
+        "Content-Type: text/html\n</DOCHDR>\n<TITLE>a title</TITLE>\n" PAGE "\n</DOC>\n",
+        i, i));
+  put(&b,
+      "<DOC>\n<DOCNO>T-9</DOCNO>\n<HEAD>a head</HEAD>\n<TEXT>\none two three "
+      "four\n</TEXT>\n</DOC>\n");
+  write_file(pages_path[1], &b);
+  nd_buf_clear(&b);
+}
+
 static int setup(void **state) {
   (void)state;
   if (!begin_folder(dir, sizeof dir, "faults")) return -1;
@@ -324,6 +366,8 @@ static int setup(void **state) {
     snprintf(damaged_path[i], sizeof damaged_path[i], "%s/damaged%d.gz", dir, i);
     write_damaged(damaged_path[i], i ? 0 : 2);
   }
+  for (int i = 0; i < 2; i++) snprintf(pages_path[i], sizeof pages_path[i], "%s/pages%d", dir, i);
+  write_pages();
   nd_buf copies = {0};
   snprintf(copies_path, sizeof copies_path, "%s/copies.jsonl", dir);
   for (int i = 0; i < 40; i++) /* the last ones differ a little */
@@ -370,6 +414,8 @@ static int teardown(void **state) {
   unlink(qrels_path);
   unlink(wide_path);
   unlink(copies_path);
+  unlink(pages_path[0]);
+  unlink(pages_path[1]);
   unlink(damaged_path[0]);
   unlink(damaged_path[1]);
   nd_buf_clear(&text_of[0]);
