@@ -371,7 +371,9 @@ static void test_given_rows(void **state) {
   nd_stage_rows rows = {.n = 1, .text = &text};
   assert_int_equal(nd_stage_sign(&j.block, j.stage, 0, 0, &rows, &err), ND_ERR_LIMIT);
   /* Control characters of a site are not those of the list of parts. */
-  nd_str url = {"http://A\x01b.example.org/x", 25};
+  nd_str url = nd_str_of(
+      "http://A\x01"
+      "b.example.org/x");
   text = (nd_str){"some words of a text", 20};
   rows.url = &url;
   uint8_t dropped = 0;
