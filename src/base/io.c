@@ -266,7 +266,10 @@ nd_status nd_io_open_unnamed(int *fd, const char *dir, nd_error *err) {
   if (status == ND_OK) status = nd_io_open(fd, path, O_RDWR | O_CREAT | O_EXCL, 0600, err);
   if (status == ND_OK) {
     status = nd_io_unlink(path, err);
-    if (status != ND_OK) close(*fd);
+    if (status != ND_OK) {
+      close(*fd);
+      (void)unlink(path); /* once more: nobody knows of it later */
+    }
   }
   nd_free(path);
   return status;
