@@ -315,7 +315,6 @@ static inline nd_status walk_write(stage_walker *w, const char *dir, nd_error *e
     document[n] = d;
     id[n++] = nd_buf_str(&w->id[d]);
   }
-  mkdir(dir, 0777);
   snprintf(path, sizeof path, "%s/pairs.tsv", dir);
   ND_TRY(nd_settle_write_pairs(w->settle, path, document, id, n, 1, e));
   snprintf(path, sizeof path, "%s/clusters.tsv", dir);
@@ -348,6 +347,7 @@ static inline nd_status stage_walk(nd_summary *counts, const char *const *inputs
   static char secret[ND_STAGE_SECRET];
   memset(w, 0, sizeof *w);
   memset(secret, 42, sizeof secret);
+  mkdir(dir, 0777); /* where sorting may go, too */
   nd_status status = nd_stage_new(&w->stage, o, 1, secret, e);
   if (status == ND_OK) nd_stage_about(&w->facts, w->stage);
   if (status == ND_OK) status = nd_intake_new(&w->plan, w->stage, inputs, n, NULL, e);
