@@ -187,13 +187,13 @@ def test_the_driver_is_killed_and_started_again(cluster, corpus, tmp_path):
 
 
 def test_without_the_secret_nobody_is_let_in(cluster, corpus, tmp_path):
-    wrong = {"spark.authenticate.secret": "wrong"}
-    job = cluster.submit(corpus / "in", tmp_path / "two", **wrong)
+    before = len(cluster.master.lines)
+    job = cluster.submit(corpus / "in", tmp_path / "two", **{"spark.authenticate.secret": "wrong"})
     try:
-        job.process.wait(120)
-    except subprocess.TimeoutExpired:
-        pass
+        job.process.wait(PATIENCE)  # it gives up by itself, after three tries
     finally:
         job.end(signal.SIGKILL)
-    assert job.process.returncode != 0
+    assert job.process.returncode == 1
+    assert any("Failed to connect to master" in line for line in job.lines)
+    assert not any("Registered app" in line for line in cluster.master.lines[before:])
     assert not (tmp_path / "two/summary.json").exists()
