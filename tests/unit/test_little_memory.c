@@ -54,6 +54,11 @@ static const char *const sets[][9] = {
     {"method", "combined-site", "complete", "yes", NULL},
     {"method", "digest", NULL},
     {"ignore-boilerplate", "yes", "threshold", "0.3", NULL},
+    {"ignore-boilerplate", "yes", "tokens", "codepoints", "shingle", "chars:9", NULL},
+    {"sample", "mod:2", "verify", "sample", "threshold", "0.3", NULL},
+    {"similarity", "containment", "method", "exact", "threshold", "0.8", NULL},
+    {"similarity", "overlap", "method", "exact", "threshold", "9", NULL},
+    {"similarity", "cosine", "method", "exact", "threshold", "0.7", NULL},
     {"verify", "none", "candidates", "exact", "method", "simhash", "hamming", "16", NULL},
 };
 
