@@ -140,7 +140,8 @@ static void write_file(const char *path, const nd_buf *b) {
   fclose(f);
 }
 
-/* With `varied` the second file is packed, ids repeat, and documents have sites. */
+/* With `varied` the second file is packed, ids repeat, documents have sites, and the last is a
+ * copy of the first, so that there is a pair. */
 static void make_varied_corpus(size_t n, bool varied) {
   doc_n = n;
   reject_n = 0;
@@ -148,10 +149,13 @@ static void make_varied_corpus(size_t n, bool varied) {
   for (size_t i = 0; i < n; i++) {
     doc *d = &docs[i];
     snprintf(d->id, sizeof d->id, "d%zu", varied ? i / 2 : i);
-    if (i && nd_rng_below(&rng, 5) < 3)
+    if (varied && i + 1 == n)
+      *d = docs[0], snprintf(d->id, sizeof d->id, "d%zu", i / 2);
+    else if (i && nd_rng_below(&rng, 5) < 3)
       edited_tokens(d, &docs[nd_rng_below(&rng, i)]);
     else
-      random_tokens(d);
+      do random_tokens(d);
+      while (varied && i == 0 && d->tokens < 20);
     make_shingles(d);
     d->file = i >= n / 2;
     nd_buf *b = &text_of[d->file];
