@@ -27,8 +27,8 @@ static nd_summary summary, right; /* of this run; of one without failures */
 typedef struct operation {
   const char *name;
   nd_status (*run)(nd_buf *out, const struct operation *self);
-  const char *options[8]; /* name, value, … */
-  bool resumed;           /* an interrupted run comes first */
+  const char *options[10]; /* name, value, …, NULL */
+  bool resumed;            /* an interrupted run comes first */
 } operation;
 
 /* What calls of ours fail: those of the sink, and the question whether to go on. */
