@@ -32,6 +32,17 @@ static doc docs[MOST_DOCS];
 static size_t doc_n, reject_n;
 static nd_buf text_of[2]; /* the files */
 
+/* The two files lie in a folder. */
+static inline void corpus_in(const char *folder) {
+  snprintf(corpus_path, sizeof corpus_path, "%s/a.jsonl", folder);
+  snprintf(second_path, sizeof second_path, "%s/b.jsonl", folder);
+}
+
+static inline void corpus_clear(void) {
+  nd_buf_clear(&text_of[0]);
+  nd_buf_clear(&text_of[1]);
+}
+
 static size_t spell(char *out, uint16_t word) {
   return (size_t)sprintf(out, word % 7 ? "w%xq" : "%u", word);
 }

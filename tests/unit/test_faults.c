@@ -418,8 +418,7 @@ static int teardown(void **state) {
   unlink(pages_path[1]);
   unlink(damaged_path[0]);
   unlink(damaged_path[1]);
-  nd_buf_clear(&text_of[0]);
-  nd_buf_clear(&text_of[1]);
+  corpus_clear();
   ok(remove_left_behind(dir, &err)); /* of runs that lay apart and were not gone on with */
   return remove_folder(dir);
 }

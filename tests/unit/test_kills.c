@@ -446,8 +446,7 @@ static int teardown(void **state) {
   ok(nd_remove_tree(tmp_path, &err));
   unlink(corpus_path);
   unlink(second_path);
-  nd_buf_clear(&text_of[0]);
-  nd_buf_clear(&text_of[1]);
+  corpus_clear();
   return remove_folder(dir);
 }
 

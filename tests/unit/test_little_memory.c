@@ -122,8 +122,7 @@ static void test_ids_of_many_blocks(void **state) {
 static int set_up(void **state) {
   (void)state;
   if (!begin_folder(dir, sizeof dir, "little")) return -1;
-  snprintf(corpus_path, sizeof corpus_path, "%s/a.jsonl", dir);
-  snprintf(second_path, sizeof second_path, "%s/b.jsonl", dir);
+  corpus_in(dir);
   return 0;
 }
 
@@ -131,8 +130,7 @@ static int tear_down(void **state) {
   (void)state;
   unlink(corpus_path);
   unlink(second_path);
-  nd_buf_clear(&text_of[0]);
-  nd_buf_clear(&text_of[1]);
+  corpus_clear();
   return remove_folder(dir);
 }
 

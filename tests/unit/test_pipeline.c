@@ -217,8 +217,7 @@ static int teardown(void **state) {
   remove_out();
   unlink(corpus_path);
   unlink(second_path);
-  nd_buf_clear(&text_of[0]);
-  nd_buf_clear(&text_of[1]);
+  corpus_clear();
   return remove_folder(dir);
 }
 

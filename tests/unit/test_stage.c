@@ -586,8 +586,7 @@ static int set_up(void **state) {
   (void)state;
   seed_rng(&rng);
   if (!mkdtemp(dir)) return -1;
-  snprintf(corpus_path, sizeof corpus_path, "%s/a.jsonl", dir);
-  snprintf(second_path, sizeof second_path, "%s/b.jsonl", dir);
+  corpus_in(dir);
   for (size_t i = 0; i < sizeof secret; i++) secret[i] = (char)(i * 7 + 1);
   return 0;
 }
@@ -598,8 +597,7 @@ static int tear_down(void **state) {
     nd_buf_clear(&blocks[i].image);
     nd_buf_clear(&blocks[i].texts);
   }
-  nd_buf_clear(&text_of[0]);
-  nd_buf_clear(&text_of[1]);
+  corpus_clear();
   return nd_remove_tree(dir, NULL) == ND_OK ? 0 : -1;
 }
 
