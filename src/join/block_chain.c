@@ -3,8 +3,18 @@
  * A record x walks the chain of each token of its prefix, newest and so largest record
  * first, until records are too small, and then joins the chain itself.  Each y that it
  * meets gets x's stamp: met again, it is known, so a pair is looked at once, at its first
- * common token.  What is left is filtered by position and by the sketches of the whole
- * records, some hundred pairs at a time, so that the memory they lie in is asked for early.
+ * common token.  Position and the sketches of the whole records drop most of them.
+ *
+ * Time goes by in waiting for memory, so all that a meeting asks of y lies in one row, only
+ * records that are in a chain have one, and a link has eight bytes:
+ *
+ *     head[token] -> link {row, next} -> link {row, next} -> ...
+ *                           |
+ *                           row {stamp, base, limit, record, sketch}
+ *
+ * The links of a record are neighbours, one for each token, so the position of the token in
+ * the record is the number of the link and a constant of the row.
+ *
  * Threads and rounds have a range of the tokens each, and pass over the prefixes of all
  * records.  See block_join.h. */
 #include "base/threads.h"
@@ -14,16 +24,23 @@ enum { ONE_PART = 1000000 }; /* postings */
 
 /* Links are numbered from 1; 0 ends a chain. */
 typedef struct link {
-  uint32_t record;
+  uint32_t row;
   uint32_t next;
-  uint32_t position;
-  int32_t limit; /* the record's share in the distance allowed, in 1/256 */
 } link;
 
-/* The newest link of a token, and its record, so that one that is too small is not
- * looked up in vain. */
+/* A record that can be met. */
+typedef struct row_of {
+  uint32_t stamp; /* the last x that met it, and 1 */
+  uint32_t base;  /* the position of a token less the number of its link, modulo 2^32 */
+  int32_t limit;  /* the record's share in the distance allowed, in 1/256 */
+  uint32_t record;
+  uint64_t sketch[];
+} row_of;
+
+/* The newest link of a token, and its row, so that one that is too small is not looked up
+ * in vain. */
 typedef struct head_of {
-  uint32_t link, record;
+  uint32_t link, row;
 } head_of;
 
 typedef struct chains {
@@ -38,27 +55,16 @@ typedef struct chains {
 typedef struct growing {
   link *link;
   size_t n, cap;
-  uint32_t *stamp;                      /* per record y: the last x that met it, and 1 */
-  int32_t allowed[ND_BLOCK_CANDIDATES]; /* per candidate that was not filtered yet */
+  row_of *row; /* room for all records; touched as far as there are any */
+  uint32_t rows;
 } growing;
 
-/* Drops candidates, from the first new one on, whose sketches are too far apart. */
-ND_INLINE size_t filter(nd_block_worker *w, growing *g, size_t first, unsigned words) {
-  const uint64_t *sketch = w->block->task->sets->sketch;
-  const size_t n = w->candidates;
-  size_t kept = first;
-  for (size_t k = first; k < n; k++) {
-    const nd_candidate c = w->candidate[k];
-    const uint64_t *a = &sketch[(size_t)c.x * words], *b = &sketch[(size_t)c.y * words];
-    const int64_t allowed = g->allowed[k];
-    int64_t bits = 0;
-    for (unsigned i = 0; i < words; i++) bits += __builtin_popcountll(a[i] ^ b[i]);
-    w->candidate[kept] = c;
-    kept += bits * 256 <= allowed;
-  }
-  w->candidates = kept;
-  w->join->after_positional += kept - first;
-  return kept;
+ND_INLINE size_t row_bytes(unsigned words) {
+  return sizeof(row_of) + 8 * (size_t)words;
+}
+
+ND_INLINE row_of *row_at(row_of *rows, uint32_t at, unsigned words) {
+  return (row_of *)(void *)((char *)rows + at * row_bytes(words));
 }
 
 ND_INLINE nd_status walk_body(chains *c, nd_block_worker *w, growing *g, uint32_t part,
@@ -68,11 +74,11 @@ ND_INLINE nd_status walk_body(chains *c, nd_block_worker *w, growing *g, uint32_
   const uint32_t from = c->part[part], to = c->part[part + 1];
   const unsigned sides = t->options.split ? 2 : 1;
   head_of *restrict head = c->head;
-  uint32_t *restrict stamp = g->stamp;
-  uint64_t meetings = 0;
+  row_of *restrict rows = g->row;
+  uint64_t meetings = 0, passed = 0;
   nd_candidate *restrict candidate = w->candidate;
   size_t n = 0;        /* candidates; the memory that they are in need not be asked */
-  size_t filtered = 0; /* of them: sketches were compared */
+  uint32_t lowest = 0; /* the first row whose record is large enough */
   uint32_t k = 0;
   for (uint32_t x = 0; x < s->n; x++) {
     nd_block_ask(s, x);
@@ -81,49 +87,57 @@ ND_INLINE nd_status walk_body(chains *c, nd_block_worker *w, growing *g, uint32_
     const uint32_t *token = s->token + s->begin[x];
     const uint32_t prefix = nd_block_prefix(s, x, class_->probe);
     if (prefix == 0 || token[0] >= to || token[prefix - 1] < from) continue;
-    const uint32_t indexed = nd_block_prefix(s, x, class_->index), lowest = class_->lowest;
+    while (lowest < g->rows && row_at(rows, lowest, words)->record < class_->lowest) lowest++;
+    const uint32_t indexed = nd_block_prefix(s, x, class_->index);
     const uint32_t alone = class_->size - (uint32_t)(s->begin[x + 1] - s->begin[x]);
-    const int32_t limit = nd_block_limit(class_->limit_x),
-                  limit_y = nd_block_limit(class_->limit_y);
+    const int32_t limit = nd_block_limit(class_->limit_x);
     const unsigned side = nd_join_side(t, x), other = sides == 2 ? !side : 0;
-    if (g->n + indexed > g->cap) {
-      ND_TRY(nd_array_grow(&g->link, &g->cap, g->n + indexed, sizeof *g->link, err));
+    const uint64_t *mine = &s->sketch[(size_t)x * words];
+    if (g->n + indexed >= g->cap) {
+      ND_TRY(nd_array_grow(&g->link, &g->cap, g->n + indexed + 1, sizeof *g->link, err));
     }
     link *restrict chain = g->link;
-    if (!chain) continue; /* nothing is indexed yet, nor of this record */
-    for (uint32_t i = 0; i < prefix && token[i] < to; i++) {
-      if (token[i] < from) continue;
+    const size_t before = g->n;
+    uint32_t i = 0;
+    while (token[i] < from) i++;
+    const uint32_t base = alone + i - ((uint32_t)before + 1);
+    for (; i < prefix && token[i] < to; i++) {
+      const uint32_t place = alone + i;
       const size_t at = (size_t)token[i] * sides;
       const head_of newest = head[at + other];
-      if (newest.record >= lowest && newest.link) {
-        for (uint32_t l = newest.link; l && chain[l - 1].record >= lowest; l = chain[l - 1].next) {
-          const link met = chain[l - 1];
+      if (newest.row >= lowest && newest.link) {
+        for (uint32_t l = newest.link; l && chain[l - 1].row >= lowest; l = chain[l - 1].next) {
+          row_of *y = row_at(rows, chain[l - 1].row, words);
           meetings++;
-          const int32_t allowed = limit + met.limit;
-          const size_t fits = ((int64_t)alone + i + met.position) * 256 <= allowed;
-          const size_t fresh = fits & (stamp[met.record] != x + 1);
-          __builtin_prefetch(&s->sketch[(size_t)(fresh ? met.record : x) * words]);
-          g->allowed[n] = allowed;
-          candidate[n] = (nd_candidate){x, met.record, alone + i, met.position};
-          n += fresh;
-          stamp[met.record] = x + 1;
+          const uint32_t position = y->base + l;
+          const int64_t allowed = limit + y->limit;
+          int64_t bits = 0;
+          for (unsigned b = 0; b < words; b++) bits += __builtin_popcountll(mine[b] ^ y->sketch[b]);
+          const size_t fits =
+              (bits * 256 <= allowed) & (((int64_t)place + position) * 256 <= allowed);
+          candidate[n] = (nd_candidate){x, y->record, place, position};
+          n += fits & (y->stamp != x + 1);
+          y->stamp = x + 1;
           if (n < ND_BLOCK_CANDIDATES) continue;
           w->candidates = n;
-          n = filtered = filter(w, g, filtered, words);
-          if (n < ND_BLOCK_CANDIDATES / 2) continue;
+          passed += n;
+          n = 0;
           ND_TRY(nd_block_verify(w, err));
-          n = filtered = 0;
         }
       }
       if (i < indexed) {
-        chain[g->n] = (link){x, head[at + side].link, alone + i, limit_y};
-        head[at + side] = (head_of){(uint32_t)++g->n, x};
+        chain[g->n] = (link){g->rows, head[at + side].link};
+        head[at + side] = (head_of){(uint32_t)++g->n, g->rows};
       }
     }
+    if (g->n == before) continue;
+    row_of *own = row_at(rows, g->rows++, words);
+    *own = (row_of){.base = base, .limit = nd_block_limit(class_->limit_y), .record = x};
+    for (unsigned b = 0; b < words; b++) own->sketch[b] = mine[b];
   }
   w->candidates = n;
-  filter(w, g, filtered, words);
   w->join->after_size += meetings;
+  w->join->after_positional += passed + n;
   return nd_block_verify(w, err);
 }
 
@@ -148,8 +162,8 @@ static nd_status walk_part(void *context, unsigned member, uint64_t job, nd_erro
   growing g = {0};
   nd_status status;
   const uint64_t records = c->block->task->sets->n;
-  g.stamp = nd_calloc(records, sizeof *g.stamp);
-  if (!g.stamp) return nd_fail_memory(err, records * sizeof *g.stamp);
+  g.row = nd_malloc(records * row_bytes(words));
+  if (!g.row) return nd_fail_memory(err, records * row_bytes(words));
   w->from = c->part[job];
 #if ND_X86
   if (c->block->popcount) {
@@ -165,7 +179,7 @@ static nd_status walk_part(void *context, unsigned member, uint64_t job, nd_erro
   }
   c->entries[job] = g.n;
   nd_free(g.link);
-  nd_free(g.stamp);
+  nd_free(g.row);
   return status;
 }
 
@@ -179,8 +193,10 @@ static nd_status plan_parts(chains *c, nd_error *err) {
     postings += (double)b->sampled[cell] * b->stride;
   }
   /* The chains of as many parts as there are threads are in memory at once, while they
-   * grow twice. */
-  const double rounds = postings * sizeof(link) * 2 / ((double)b->task->memory + 1) + 1;
+   * grow twice, and a row for each record in them. */
+  const double records = b->task->sets->n, rows = postings < records ? postings : records;
+  const double bytes = postings * sizeof(link) * 2 + rows * (double)row_bytes(b->words);
+  const double rounds = bytes / ((double)b->task->memory + 1) + 1;
   c->parts = rounds * threads < 65536 ? (uint32_t)rounds * threads : 65536;
   /* Every part passes over all prefixes: not worth it for what takes some milliseconds. */
   if (postings < ONE_PART && rounds < 2) c->parts = 1;
