@@ -26,6 +26,7 @@ typedef struct bucket {
   uint32_t first, last; /* tokens */
   uint64_t start;       /* in the round's postings */
   uint64_t n;
+  uint64_t heavy; /* of them: in lists that may be kept for all threads, which copies them */
 } bucket;
 
 typedef struct run {
@@ -86,6 +87,7 @@ static nd_status plan_buckets(run *r, nd_error *err) {
       *b = (bucket){.first = first};
     }
     b->n += n;
+    if (nd_block_is_heavy(n)) b->heavy += n;
     b->last = last;
     r->bucket_of[cell] = r->buckets - 1;
   }
@@ -96,12 +98,12 @@ static nd_status plan_buckets(run *r, nd_error *err) {
 static void plan_round(run *r, uint32_t first) {
   const nd_join_task *t = r->block->task;
   uint64_t bytes = 0, at = 0;
-  const uint64_t copies = t->threads > 1 ? 2 : 1;
   uint32_t k = first;
   r->round_first = first;
   for (; k < r->buckets; k++) {
     bucket *b = &r->bucket[k];
-    uint64_t more = b->n * nd_posting_bytes(r->block->words) * copies;
+    const uint64_t copied = t->threads > 1 ? b->heavy : 0;
+    const uint64_t more = (b->n + copied) * nd_posting_bytes(r->block->words);
     if (k > first && bytes + more > t->memory) break;
     bytes += more;
     b->start = at;

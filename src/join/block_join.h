@@ -25,10 +25,11 @@
 #include "join/join_work.h"
 
 enum {
-  ND_BLOCK_WORDS = 4,       /* the widest sketch, in 64-bit words */
-  ND_BLOCK_TILE = 1024,     /* postings that stay in the first cache */
-  ND_BLOCK_SHORT = 64,      /* postings of a list that are compared where they lie */
-  ND_BLOCK_CANDIDATES = 256 /* verified together */
+  ND_BLOCK_WORDS = 4,        /* the widest sketch, in 64-bit words */
+  ND_BLOCK_TILE = 1024,      /* postings that stay in the first cache */
+  ND_BLOCK_SHORT = 64,       /* postings of a list that are compared where they lie */
+  ND_BLOCK_CANDIDATES = 256, /* verified together */
+  ND_BLOCK_HEAVY = 1 << 21   /* comparisons that are worth a job of their own */
 };
 
 /* A token of a record's prefix.  An array of them has rows of 16 + 8 * words bytes: all of
@@ -72,6 +73,11 @@ ND_INLINE int32_t nd_block_limit(int64_t limit) {
 /* … after this posting. */
 ND_INLINE int32_t nd_posting_limit(int64_t share, const nd_posting *p) {
   return nd_block_limit(share - (int64_t)nd_posting_position(p) * 256);
+}
+
+/* May a list of so many postings be cut for the threads? */
+ND_INLINE bool nd_block_is_heavy(uint64_t n) {
+  return n * n > 2 * (uint64_t)ND_BLOCK_HEAVY;
 }
 
 /* One token's postings in record order. */

@@ -6,10 +6,9 @@
 #include "join/block_join.h"
 
 enum {
-  FEW = 2,         /* postings that are compared without sketches */
-  HEAVY = 1 << 21, /* comparisons that are worth a job of their own */
-  MARK_FROM = 3,   /* candidates of a record from which its tokens are marked … */
-  MARK_LONG = 32,  /* … if it has as many */
+  FEW = 2,        /* postings that are compared without sketches */
+  MARK_FROM = 3,  /* candidates of a record from which its tokens are marked … */
+  MARK_LONG = 32, /* … if it has as many */
 };
 
 typedef struct slice {
@@ -240,9 +239,9 @@ static bool met_in_whole(const nd_block_join *b, const nd_block_list *list) {
 
 nd_status nd_block_list_join(nd_block_worker *w, const nd_block_list *list, nd_error *err) {
   if (met_in_whole(w->block, list)) return ND_OK;
-  if (w->block->task->threads > 1 && (uint64_t)list->n * list->n > 2 * (uint64_t)HEAVY) {
+  if (w->block->task->threads > 1 && nd_block_is_heavy(list->n)) {
     uint64_t cost = cost_of(w->block, list);
-    if (cost > HEAVY) return put_off(w->block, list, cost, err);
+    if (cost > ND_BLOCK_HEAVY) return put_off(w->block, list, cost, err);
   }
   return join_range(w, list, 0, list->n, err);
 }
@@ -267,7 +266,7 @@ nd_status nd_block_join_heavies(nd_block_join *b, nd_error *err) {
   slices all = {.block = b};
   for (uint32_t h = 0; h < b->heavies; h++) {
     const nd_block_heavy *one = &b->heavy[h];
-    uint64_t pieces = one->cost / HEAVY + 1;
+    uint64_t pieces = one->cost / ND_BLOCK_HEAVY + 1;
     if (pieces > 32 * (uint64_t)b->task->threads) pieces = 32 * (uint64_t)b->task->threads;
     for (uint64_t p = 0; p < pieces; p++) {
       ND_TRY_GOTO(nd_array_grow(&all.slice, &all.cap, all.n + 1, sizeof *all.slice, err), out);
