@@ -20,9 +20,13 @@
 #include "base/threads.h"
 #include "join/block_join.h"
 
-enum { ONE_PART = 1000000 }; /* postings */
+enum {
+  ONE_PART = 1000000, /* postings */
+  FAR = (1 << 21) - 1 /* positions are not looked at beyond: shares may be cut (block_join.h),
+                         but not so that their sum allows less */
+};
 
-/* Links are numbered from 1; 0 ends a chain. */
+/* Links and rows are numbered from 1; link 0, with row 0, ends a chain. */
 typedef struct link {
   uint32_t row;
   uint32_t next;
@@ -55,8 +59,8 @@ typedef struct chains {
 typedef struct growing {
   link *link;
   size_t n, cap;
-  row_of *row; /* room for all records; touched as far as there are any */
-  uint32_t rows;
+  row_of *row;   /* room for all records, touched as far as there are rows */
+  uint32_t rows; /* the next one */
 } growing;
 
 ND_INLINE size_t row_bytes(unsigned words) {
@@ -78,7 +82,7 @@ ND_INLINE nd_status walk_body(chains *c, nd_block_worker *w, growing *g, uint32_
   uint64_t meetings = 0, passed = 0;
   nd_candidate *restrict candidate = w->candidate;
   size_t n = 0;        /* candidates; the memory that they are in need not be asked */
-  uint32_t lowest = 0; /* the first row whose record is large enough */
+  uint32_t lowest = 1; /* the first row whose record is large enough */
   uint32_t k = 0;
   for (uint32_t x = 0; x < s->n; x++) {
     nd_block_ask(s, x);
@@ -97,6 +101,7 @@ ND_INLINE nd_status walk_body(chains *c, nd_block_worker *w, growing *g, uint32_
       ND_TRY(nd_array_grow(&g->link, &g->cap, g->n + indexed + 1, sizeof *g->link, err));
     }
     link *restrict chain = g->link;
+    chain[0] = (link){0, 0}; /* smaller than any, so that a chain ends as it does for a size */
     const size_t before = g->n;
     uint32_t i = 0;
     while (token[i] < from) i++;
@@ -105,16 +110,16 @@ ND_INLINE nd_status walk_body(chains *c, nd_block_worker *w, growing *g, uint32_
       const uint32_t place = alone + i;
       const size_t at = (size_t)token[i] * sides;
       const head_of newest = head[at + other];
-      if (newest.row >= lowest && newest.link) {
-        for (uint32_t l = newest.link; l && chain[l - 1].row >= lowest; l = chain[l - 1].next) {
-          row_of *y = row_at(rows, chain[l - 1].row, words);
+      if (newest.row >= lowest) {
+        for (uint32_t l = newest.link; chain[l].row >= lowest; l = chain[l].next) {
+          row_of *y = row_at(rows, chain[l].row, words);
           meetings++;
           const uint32_t position = y->base + l;
-          const int64_t allowed = limit + y->limit;
-          int64_t bits = 0;
+          const int32_t allowed = (limit + y->limit) >> 8;
+          int32_t bits = 0;
           for (unsigned b = 0; b < words; b++) bits += __builtin_popcountll(mine[b] ^ y->sketch[b]);
-          const size_t fits =
-              (bits * 256 <= allowed) & (((int64_t)place + position) * 256 <= allowed);
+          const uint32_t apart = place + position < FAR ? place + position : FAR;
+          const unsigned fits = (bits <= allowed) & ((int32_t)apart <= allowed);
           candidate[n] = (nd_candidate){x, y->record, place, position};
           n += fits & (y->stamp != x + 1);
           y->stamp = x + 1;
@@ -126,8 +131,8 @@ ND_INLINE nd_status walk_body(chains *c, nd_block_worker *w, growing *g, uint32_
         }
       }
       if (i < indexed) {
-        chain[g->n] = (link){g->rows, head[at + side].link};
-        head[at + side] = (head_of){(uint32_t)++g->n, g->rows};
+        chain[++g->n] = (link){g->rows, head[at + side].link};
+        head[at + side] = (head_of){(uint32_t)g->n, g->rows};
       }
     }
     if (g->n == before) continue;
@@ -159,11 +164,11 @@ static nd_status walk_part(void *context, unsigned member, uint64_t job, nd_erro
   chains *c = context;
   nd_block_worker *w = &c->block->worker[member];
   const unsigned words = c->block->words;
-  growing g = {0};
+  growing g = {.rows = 1};
   nd_status status;
-  const uint64_t records = c->block->task->sets->n;
-  g.row = nd_malloc(records * row_bytes(words));
-  if (!g.row) return nd_fail_memory(err, records * row_bytes(words));
+  const size_t room = ((size_t)c->block->task->sets->n + 1) * row_bytes(words);
+  g.row = nd_malloc(room);
+  if (!g.row) return nd_fail_memory(err, room);
   w->from = c->part[job];
 #if ND_X86
   if (c->block->popcount) {

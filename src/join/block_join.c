@@ -362,6 +362,7 @@ static void choose_divide(nd_block_join *b) {
   double chains = 0, buckets = 0, saved = 0, most = 0; /* saved: by chains up to here */
   uint32_t best = 0;
   for (uint32_t cell = 0; cell < b->cells; cell++) {
+    if (b->sampled[cell] == 0) continue; /* as most are */
     const double n = b->sampled[cell];
     const double tokens = cell < b->low_cells ? (double)(UINT32_C(1) << b->shift) : 1;
     const double postings = n * stride, pairs = n > 1 ? n * (n - 1) * pairs_of / tokens : 0;

@@ -308,6 +308,35 @@ static void test_limits(void **state) {
   }
 }
 
+/* Records of so many tokens that their shares in the distance are cut: what they have in
+ * common stands far behind what each has alone. */
+static void test_giants(void **state) {
+  (void)state;
+  enum { COMMON = 1000 };
+  static const uint32_t sizes[] = {COMMON, 4100000, 4200000, 8400000, (1u << 30) - 1};
+  uint64_t raw[2 * COMMON];
+  const uint64_t begin[] = {0, COMMON, 2 * COMMON};
+  for (int i = 0; i < 2 * COMMON; i++) raw[i] = (uint64_t)(i % COMMON);
+  nd_sets sets;
+  assert_int_equal(nd_sets_build(&sets, raw, begin, 2, 1, NULL), ND_OK);
+  for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+    sets.size[0] = sets.size[1] = sizes[k]; /* the others stand in one record only */
+    sets.tokens = 2 * (uint64_t)sizes[k];
+    for (uint64_t least = COMMON; least <= COMMON + 1; least++) {
+      nd_join_options o = {.similarity = ND_JOIN_OVERLAP, .num = least, .den = 1};
+      for (int m = 0; m < 4; m++) {
+        o.method = (nd_join_method)m;
+        for (o.way = 0; o.way < (m == ND_JOIN_BLOCKS ? 4 : 1); o.way++) {
+          nd_join_stats stats;
+          assert_int_equal(nd_join_run(&sets, &o, count_only, NULL, &stats, NULL), ND_OK);
+          assert_int_equal(stats.results, least == COMMON);
+        }
+      }
+    }
+  }
+  nd_sets_clear(&sets);
+}
+
 static void test_common(void **state) {
   (void)state;
   nd_rng rng = {9};
@@ -375,6 +404,7 @@ int main(void) {
       cmocka_unit_test(test_long_list), cmocka_unit_test(test_options),
       cmocka_unit_test(test_limits),    cmocka_unit_test(test_common),
       cmocka_unit_test(test_faults),    cmocka_unit_test(test_kernels),
+      cmocka_unit_test(test_giants),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
