@@ -32,15 +32,6 @@ ND_INLINE uint64_t nd_load64(const void *p) {
   memcpy(&x, p, sizeof x);
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
   x = __builtin_bswap64(x);
-  /* For tables in memory whose order shows nowhere: a number that differs from run to run, so
-   * that nobody can make input that meets in one slot. */
-  uint64_t nd_hash_secret(void);
-
-  /* A place among `slots` (a power of two) for a key. */
-  ND_INLINE size_t nd_hash_slot(uint64_t key, uint64_t secret, size_t slots) {
-    return (size_t)nd_fold(key ^ secret, 0x9fb21c651e98df25u) & (slots - 1);
-  }
-
 #endif
   return x;
 }

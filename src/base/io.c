@@ -108,13 +108,11 @@ nd_status nd_io_close(int fd, const char *name, nd_error *err) {
   if (fd < 0) return ND_OK;
   bool refuse = refused();
   int error_number = errno;
-  int r = close(fd);
+  bool closed = close(fd) == 0 && !refuse;
   if (!refuse) error_number = errno;
   /* Linux has closed the descriptor when it says EINTR; trying again may hit another thread's. */
-  if (refuse || (r != 0 && error_number != EINTR)) {
-    return nd_io_fail(err, "close", name, error_number);
-  }
-  return ND_OK;
+  if (closed || error_number == EINTR) return ND_OK;
+  return nd_io_fail(err, "close", name, error_number);
 }
 
 nd_status nd_io_read(size_t *got, int fd, void *buf, size_t n, const char *name, nd_error *err) {
@@ -177,13 +175,14 @@ static nd_status write_all(int fd, const void *buf, size_t n, const uint64_t *of
   uint64_t at = offset ? *offset : 0;
   while (n > 0) {
     ssize_t r;
+    errno = ENOSPC; /* what a write of no bytes means */
     if (refused()) {
       r = -1;
     } else {
       r = offset ? pwrite(fd, p, shortened(n), (off_t)at) : write(fd, p, shortened(n));
     }
     if (r < 0 && errno == EINTR) continue;
-    if (r <= 0) return nd_io_fail(err, "write", name, r < 0 ? errno : ENOSPC);
+    if (r <= 0) return nd_io_fail(err, "write", name, errno);
     p += r;
     n -= (size_t)r;
     at += (uint64_t)r;
@@ -418,7 +417,7 @@ nd_status nd_io_copy_range(int in, uint64_t offset, int out, uint64_t length, co
 
 /* ---- the writer ---- */
 
-enum { WRITER_BUFFER = 1 << 20, FIRST_RESERVE = 1 << 20, MOST_RESERVE = 1 << 28 };
+enum { WRITER_BUFFER = 1 << 20, FIRST_RESERVE = 1 << 20, MOST_RESERVE = 1 << 25 };
 
 struct nd_writer {
   int fd;

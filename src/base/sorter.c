@@ -112,11 +112,8 @@ static nd_status sort_buffer(nd_sorter *s, nd_error *err) {
   return ND_OK;
 }
 
-static nd_status spill(nd_sorter *s, nd_error *err) {
-  ND_TRY(sort_buffer(s, err));
-  /* A run that lost many repeats stays in memory for another filling. */
-  if (s->unique && s->n < s->most / 2) return ND_OK;
-  if (s->fd < 0) ND_TRY(nd_io_open_unnamed(&s->fd, s->dir, err));
+/* The sorted buffer becomes a run of the file. */
+static nd_status write_run(nd_sorter *s, nd_error *err) {
   ND_TRY(nd_array_grow(&s->runs, &s->run_cap, s->run_count + 1, sizeof *s->runs, err));
   ND_TRY(nd_io_pwrite_full(s->fd, s->items, s->n * sizeof *s->items, s->written * sizeof *s->items,
                            "a temporary file for sorting", err));
@@ -124,6 +121,14 @@ static nd_status spill(nd_sorter *s, nd_error *err) {
   s->written += s->n;
   s->n = 0;
   return ND_OK;
+}
+
+static nd_status spill(nd_sorter *s, nd_error *err) {
+  ND_TRY(sort_buffer(s, err));
+  /* A run that lost many repeats stays in memory for another filling. */
+  if (s->unique && s->n < s->most / 2) return ND_OK;
+  if (s->fd < 0) ND_TRY(nd_io_open_unnamed(&s->fd, s->dir, err));
+  return write_run(s, err);
 }
 
 static nd_status add_locked(nd_sorter *s, const nd_item *items, size_t n, nd_error *err) {
@@ -195,7 +200,7 @@ nd_status nd_sorter_rewind(nd_sorter *s, nd_error *err) {
     r->left = r->count;
     r->window = s->windows + i * s->window;
     ND_TRY(refill(s, r, err));
-    if (r->filled) s->heap[s->heap_n++] = (uint32_t)i;
+    s->heap[s->heap_n++] = (uint32_t)i; /* no run is empty */
   }
   for (size_t i = s->heap_n; i-- > 0;) sift(s, i);
   return ND_OK;
@@ -204,16 +209,10 @@ nd_status nd_sorter_rewind(nd_sorter *s, nd_error *err) {
 nd_status nd_sorter_finish(nd_sorter *s, nd_error *err) {
   ND_TRY(sort_buffer(s, err));
   if (s->run_count == 0) return ND_OK;
-  if (s->n) {
-    ND_TRY(nd_array_grow(&s->runs, &s->run_cap, s->run_count + 1, sizeof *s->runs, err));
-    ND_TRY(nd_io_pwrite_full(s->fd, s->items, s->n * sizeof *s->items,
-                             s->written * sizeof *s->items, "a temporary file for sorting", err));
-    s->runs[s->run_count++] = (run){.first = s->written, .count = s->n};
-    s->written += s->n;
-  }
+  ND_TRY(write_run(s, err)); /* a full buffer is spilled only when more comes: this is not empty */
   nd_free(s->items);
   s->items = NULL;
-  s->n = s->cap = 0;
+  s->cap = 0;
   s->window = s->most / s->run_count;
   if (s->window > 1 << 16) s->window = 1 << 16;
   if (s->window < WINDOW_MIN) s->window = WINDOW_MIN;

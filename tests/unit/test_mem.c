@@ -41,7 +41,9 @@ static void fails_the_nth(void **state) {
 
 static void zero_bytes_are_no_failure(void **state) {
   (void)state;
-  void *p = nd_malloc(0), *q = nd_calloc(0, 8), *r = nd_realloc(NULL, 0);
+  void *p = nd_malloc(0), *q = nd_calloc(0, 8), *r = nd_realloc(NULL, 0), *t = nd_calloc(8, 0);
+  assert_non_null(t);
+  nd_free(t);
   assert_non_null(p);
   assert_non_null(q);
   assert_non_null(r);
@@ -129,6 +131,10 @@ static void prints_like_snprintf(void **state) {
   }
   assert_int_equal(b.n, n);
   assert_memory_equal(b.p, naive, n);
+  /* A letter that the C locale has no bytes for. */
+  assert_int_equal(nd_buf_printf(&b, &err, "%ls", L"\u0416"), ND_ERR_IO);
+  assert_non_null(strstr(err.message, "formatted"));
+  assert_int_equal(b.n, n);
   nd_buf_clear(&b);
 }
 

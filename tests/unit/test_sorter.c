@@ -168,6 +168,21 @@ static void merges_many_runs(void **state) {
   free(items);
 }
 
+/* Few runs of a large buffer: windows have a largest size. */
+static void merges_large_runs(void **state) {
+  (void)state;
+  size_t n = 300000;
+  nd_item *items = draw_items(n, 0);
+  nd_sorter *s = NULL;
+  ok(nd_sorter_new(&s, 8 << 20, dir, false, &err)); /* 262,144 items */
+  ok(nd_sorter_add(s, items, n, &err));
+  ok(nd_sorter_finish(s, &err));
+  assert_int_equal(nd_sorter_spilled(s), n * sizeof *items);
+  expect(s, items, sort_naively(items, n, false));
+  nd_sorter_free(s);
+  free(items);
+}
+
 typedef struct crowd {
   nd_sorter *s;
   const nd_item *items;
@@ -337,6 +352,7 @@ int main(void) {
       cmocka_unit_test(sorts_like_memory),
       cmocka_unit_test(rewinds_from_the_middle),
       cmocka_unit_test(merges_many_runs),
+      cmocka_unit_test(merges_large_runs),
       cmocka_unit_test(threads_add_together),
       cmocka_unit_test(unique_keeps_the_smallest_value),
       cmocka_unit_test(repeats_of_one_key_never_spill),

@@ -1,5 +1,6 @@
 /* The team: every job once, in slots of its own; failures stop it and name the
  * lowest failed job. */
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -7,6 +8,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -79,6 +81,34 @@ static void a_failure_stops_it(void **state) {
   free(b);
 }
 
+/* Two jobs fail at once, one of them certainly after the other. */
+typedef struct duel {
+  uint64_t first; /* the job that fails first */
+  _Atomic int began;
+} duel;
+
+static nd_status fight(void *context, unsigned member, uint64_t job, nd_error *err) {
+  (void)member;
+  duel *d = context;
+  atomic_fetch_add(&d->began, 1);
+  while (atomic_load(&d->began) < 2) sched_yield();
+  /* The other one fails once this one's failure was taken down: its thread takes no new job. */
+  if (job != d->first)
+    for (int i = 0; i < 3; i++) nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+  return nd_fail(err, job == 0 ? ND_ERR_DATA : ND_ERR_LIMIT, "job %u", (unsigned)job);
+}
+
+static void the_lowest_failure_counts(void **state) {
+  (void)state;
+  for (uint64_t first = 0; first < 2; first++) {
+    duel d = {.first = first};
+    nd_error err = {0};
+    assert_int_equal(nd_threads_run(2, 100, fight, &d, &err), ND_ERR_DATA);
+    assert_string_equal(err.message, "job 0");
+    assert_int_equal(d.began, 2);
+  }
+}
+
 static void refused_memory_is_reported(void **state) {
   (void)state;
   board *b = calloc(1, sizeof *b);
@@ -106,6 +136,7 @@ static void there_is_a_core(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(does_every_job_once), cmocka_unit_test(a_failure_stops_it),
-      cmocka_unit_test(refused_memory_is_reported), cmocka_unit_test(there_is_a_core)};
+      cmocka_unit_test(the_lowest_failure_counts), cmocka_unit_test(refused_memory_is_reported),
+      cmocka_unit_test(there_is_a_core)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
