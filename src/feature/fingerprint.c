@@ -303,6 +303,6 @@ nd_status nd_fingerprint_shingles(nd_fingerprints *out, nd_str text, const uint3
       out->low[i] = XXH3_64bits(text.p + s->begin[i], s->end[i] - s->begin[i]);
     }
   }
-  if (out->n) memset(out->high, 0, out->n * sizeof *out->high);
+  memset(out->high, 0, out->n * sizeof *out->high);
   return ND_OK;
 }

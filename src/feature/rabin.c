@@ -133,7 +133,6 @@ ND_INLINE void roll_streams(uint64_t *restrict out, const nd_rabin_window *w, co
 }
 
 void nd_rabin_roll(uint64_t *out, const nd_rabin_window *w, const void *p, size_t n) {
-  if (n < w->size) return;
   size_t windows = n - w->size + 1, done = 0;
   /* Starting a stream costs about size / 4 steps. */
   if (windows >= 4 * w->size + 64) {
@@ -152,7 +151,6 @@ void nd_rabin_units_init(nd_rabin_units *w, size_t size) {
 
 void nd_rabin_roll_units(uint64_t *out, const nd_rabin_units *w, const uint64_t *units, size_t n) {
   size_t size = w->size;
-  if (n < size) return;
   uint64_t h = 0;
   for (size_t i = 0; i < size; i++) h = look_up(tables, h) ^ units[i];
   for (size_t i = size; i < n; i++) {

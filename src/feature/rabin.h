@@ -47,8 +47,8 @@ void nd_rabin_window_init(nd_rabin_window *w, size_t size);
 /* The fingerprints of all n - size + 1 windows of the n bytes at p, n >= size. */
 void nd_rabin_roll(uint64_t *out, const nd_rabin_window *w, const void *p, size_t n);
 
-/* The same over units of 64 bits: f of `size` units, each as 8 bytes, high byte
- * first.  `out` may be `units`: every unit is read before its place is written. */
+/* The same over n >= size units of 64 bits: f of `size` units, each as 8 bytes, high
+ * byte first.  `out` may be `units`: every unit is read before its place is written. */
 typedef struct nd_rabin_units {
   size_t size;
   uint64_t out[8 * 256];

@@ -62,5 +62,5 @@ double nd_wilson_bound(double hits, double n, double z, bool upper) {
   double centre = share + z2 / (2 * n);
   double width = z * sqrt(share * (1 - share) / n + z2 / (4 * n * n));
   double bound = (centre + (upper ? width : -width)) / (1 + z2 / n);
-  return bound < 0 ? 0 : bound > 1 ? 1 : bound;
+  return fmin(1, fmax(0, bound)); /* by rounding it may be outside */
 }

@@ -57,7 +57,7 @@ static nd_status reserve(nd_shingles *s, size_t n, bool places, nd_error *err) {
   return ND_OK;
 }
 
-/* Writes the token hashes, then rolls over them in place: position i of the
+/* Writes the hashes of `count` > 0 tokens, then rolls over them in place: position i of the
  * fingerprints is read (as the token leaving the window) before it is written. */
 static void roll_words(nd_shingles *s, const char *text, uint32_t start, const uint32_t *end,
                        size_t count, uint32_t size, nd_hash_key key) {
@@ -76,8 +76,8 @@ static void roll_words(nd_shingles *s, const char *text, uint32_t start, const u
     fp[i - size] = h;
     h = h * base + (entering - leaving * out);
   }
-  if (count) fp[count - size] = h;
-  s->n = count ? count - size + 1 : 0;
+  fp[count - size] = h;
+  s->n = count - size + 1;
 }
 
 static void place_words(nd_shingles *s, uint32_t start, const uint32_t *end, size_t count) {

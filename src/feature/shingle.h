@@ -47,7 +47,7 @@ nd_status nd_shingle_make(nd_shingles *out, nd_str text, const uint32_t *token_e
                           nd_error *err) ND_MUST_CHECK;
 
 /* words:K only: the shingles of the tokens first … first + count - 1, as if they
- * were all (count >= K); their places are in the whole text. */
+ * were all (count >= K > 0); their places are in the whole text. */
 nd_status nd_shingle_range(nd_shingles *out, nd_str text, const uint32_t *token_end, size_t first,
                            size_t count, uint32_t size, uint64_t seed, nd_error *err) ND_MUST_CHECK;
 void nd_shingles_clear(nd_shingles *s);

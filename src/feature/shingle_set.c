@@ -1,15 +1,13 @@
 /* Sorted keys in memory or on disk; see shingle_set.h. */
 #include "feature/shingle_set.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/io.h"
 
 enum { PAGE = 512, PROBE_PAGES = 64, MOST_INDEX_BITS = 24 };
+/* More keys are never held in memory: places in the index have 32 bits. */
+static const uint64_t most_memory = UINT32_MAX * sizeof(uint64_t);
 
 struct nd_shingle_set {
   uint64_t memory;
@@ -31,7 +29,7 @@ nd_status nd_shingle_set_new(nd_shingle_set **out, uint64_t memory, const char *
   nd_shingle_set *s = nd_calloc(1, sizeof *s);
   if (!s) return nd_fail_memory(err, sizeof *s);
   s->fd = -1;
-  s->memory = memory;
+  s->memory = memory < most_memory ? memory : most_memory;
   size_t n = strlen(dir) + 1;
   s->dir = nd_malloc(n);
   if (!s->dir) {
@@ -57,19 +55,6 @@ uint64_t nd_shingle_set_size(const nd_shingle_set *s) {
   return s->size;
 }
 
-static nd_status open_file(nd_shingle_set *s, nd_error *err) {
-  size_t n = strlen(s->dir) + 24;
-  char *path = nd_malloc(n);
-  if (!path) return nd_fail_memory(err, n);
-  snprintf(path, n, "%s/common-XXXXXX", s->dir);
-  s->fd = mkostemp(path, O_CLOEXEC);
-  nd_status status = ND_OK;
-  if (s->fd < 0) status = nd_io_fail(err, "make", path, errno);
-  if (status == ND_OK) status = nd_io_unlink(path, err);
-  nd_free(path);
-  return status;
-}
-
 /* The pages in `key` go to the file. */
 static nd_status write_pages(nd_shingle_set *s, nd_error *err) {
   for (size_t i = 0; i < s->n; i += PAGE) {
@@ -84,7 +69,7 @@ static nd_status write_pages(nd_shingle_set *s, nd_error *err) {
 nd_status nd_shingle_set_add(nd_shingle_set *s, uint64_t key, nd_error *err) {
   bool full = s->n && s->n % PAGE == 0 && (s->n + PAGE) * sizeof key > s->memory;
   if (full) {
-    if (s->fd < 0) ND_TRY(open_file(s, err));
+    if (s->fd < 0) ND_TRY(nd_io_open_unnamed(&s->fd, s->dir, err));
     ND_TRY(write_pages(s, err));
   }
   ND_TRY(nd_array_grow(&s->key, &s->cap, s->n + 1, sizeof key, err));
@@ -109,8 +94,7 @@ static nd_status make_index(nd_shingle_set *s, nd_error *err) {
 }
 
 nd_status nd_shingle_set_finish(nd_shingle_set *s, nd_error *err) {
-  if (s->fd < 0 && s->n < UINT32_MAX) return make_index(s, err);
-  if (s->fd < 0) ND_TRY(open_file(s, err));
+  if (s->fd < 0) return make_index(s, err);
   ND_TRY(write_pages(s, err));
   nd_free(s->key);
   s->key = NULL;
@@ -169,7 +153,7 @@ nd_status nd_shingle_set_has(bool *out, const nd_shingle_set *s, nd_shingle_prob
     *out = among(s->key + place[0], place[1] - place[0], key);
     return ND_OK;
   }
-  if (s->fence_n == 0 || key < s->fence[0]) return ND_OK;
+  if (key < s->fence[0]) return ND_OK;
   size_t low = 0, high = s->fence_n; /* the last page whose first key is not above */
   while (high - low > 1) {
     size_t middle = low + (high - low) / 2;

@@ -11,9 +11,9 @@
 
 #include "base/radix.h"
 #include "base/rng.h"
+#include "every_place.h"
 #include "feature/boilerplate.h"
 #include "text/words.h"
-#include "tools.h"
 
 enum { MOST = 60, SITE = 77 };
 
@@ -32,6 +32,7 @@ static void strips(void **state) {
   print_message("seed 11\n");
   nd_tokens tokens = {0}, menu = {0};
   nd_boilerplate b = {0}, known = {0};
+  assert_int_equal(nd_boilerplate_window(ND_TOKENS_WORDS), ND_BOILERPLATE_WORDS);
   for (int round = 0; round < 600; round++) {
     unsigned common[MOST], word[MOST];
     size_t common_n = 5 + nd_rng_below(&r, 12), n = nd_rng_below(&r, MOST);
@@ -91,7 +92,48 @@ static void strips(void **state) {
   nd_boilerplate_clear(&known);
 }
 
+/* Texts without words: a passage of code points between others. */
+static nd_status strip_points(void *context) {
+  (void)context;
+  static const char menu_text[] = "abcdefghijklmnopqrstuvw";
+  static const char page_text[] = "12345abcdefghijklmnopqrstuvw67890";
+  const uint32_t window = nd_boilerplate_window(ND_TOKENS_CODEPOINTS);
+  nd_tokens menu = {0}, tokens = {0};
+  nd_boilerplate b = {0};
+  nd_shingle_set *set = NULL;
+  size_t dropped;
+  nd_status status;
+  ND_TRY_GOTO(nd_words_split(&menu, nd_str_of(menu_text), ND_TOKENS_CODEPOINTS, &err), done);
+  ND_TRY_GOTO(nd_words_split(&tokens, nd_str_of(page_text), ND_TOKENS_CODEPOINTS, &err), done);
+  ND_TRY_GOTO(nd_boilerplate_keys(&b, &menu, SITE, window, &err), done);
+  assert_int_equal(b.shingles.n, sizeof menu_text - window);
+  uint64_t spare[10];
+  nd_radix_u64(b.shingles.fingerprint, spare, b.shingles.n);
+  ND_TRY_GOTO(nd_shingle_set_new(&set, 0, "/tmp", &err), done);
+  for (uint64_t i = 0; i < 600; i++) ND_TRY_GOTO(nd_shingle_set_add(set, i, &err), done);
+  for (size_t i = 0; i < b.shingles.n; i++)
+    ND_TRY_GOTO(nd_shingle_set_add(set, b.shingles.fingerprint[i], &err), done);
+  ND_TRY_GOTO(nd_shingle_set_finish(set, &err), done);
+  nd_boilerplate_clear(&b);
+  ND_TRY_GOTO(nd_boilerplate_strip(&dropped, &b, &tokens, SITE, window, set, &err), done);
+  assert_int_equal(dropped, sizeof menu_text - 1);
+  assert_int_equal(tokens.count, 10);
+  assert_true(nd_str_eq(nd_buf_str(&tokens.text), nd_str_of("1 2 3 4 5 6 7 8 9 0")));
+done:
+  nd_tokens_clear(&menu);
+  nd_tokens_clear(&tokens);
+  nd_boilerplate_clear(&b);
+  nd_shingle_set_free(set);
+  return status;
+}
+
+static void fails_cleanly(void **state) {
+  (void)state;
+  ok(strip_points(NULL)); /* what is made only once is made */
+  assert_true(every_place_fails(strip_points, NULL) >= 12);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(strips)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(strips), cmocka_unit_test(fails_cleanly)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

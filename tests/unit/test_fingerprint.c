@@ -158,14 +158,14 @@ static void names_are_parsed(void **state) {
 static void memory_faults(void **state) {
   (void)state;
   nd_tokens t = {0};
-  draw_text(&t, 200, false);
-  for (int which = 0; which < 9; which++) {
+  for (int which = 0; which < 18; which++) {
+    draw_text(&t, 200, which % 2);
     for (uint64_t nth = 1;; nth++) {
       nd_fingerprints f = {0};
-      nd_shingle_spec spec = {(nd_shingle_kind)(which % 3), 3};
+      nd_shingle_spec spec = {(nd_shingle_kind)(which / 2 % 3), 3};
       nd_mem_fail_at(nth);
       nd_status status = nd_fingerprint_shingles(&f, nd_buf_str(&t.text), t.end, t.count, spec,
-                                                 (nd_fingerprint_kind)(which / 3), &err);
+                                                 (nd_fingerprint_kind)(which / 6), &err);
       bool hit = nd_mem_count() >= nth;
       nd_mem_fail_at(0);
       if (hit) assert_int_equal(status, ND_ERR_MEMORY);

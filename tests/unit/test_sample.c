@@ -51,12 +51,32 @@ static void parse(void **state) {
                                     "adaptive:",
                                     "adaptive:/nowhere",
                                     "mod:99999999999999999999",
-                                    "adaptive:1.5"};
+                                    "adaptive:1.5",
+                                    "mod::3",
+                                    "mod:4294967297",
+                                    "adaptive:0.9,adaptive:0.8",
+                                    "mod:2,adaptive:0.9",
+                                    "adaptive:/"};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     err.message[0] = '\0';
     assert_int_not_equal(nd_sample_parse(&s, bad[i], &err), ND_OK);
     assert_true(err.message[0]);
   }
+  /* Longer than any path: said, but not all of it. */
+  char giant[1200] = "adaptive:";
+  memset(giant + 9, 'x', sizeof giant - 10);
+  giant[sizeof giant - 1] = '\0';
+  assert_int_equal(nd_sample_parse(&s, giant, &err), ND_ERR_USAGE);
+  assert_true(strstr(err.message, "adaptive:xxx") && strlen(err.message) < 400);
+  /* A file that is too large to be a plan. */
+  char path[] = "/tmp/nd_test_sample_XXXXXX", word[60];
+  int fd = mkstemp(path);
+  assert_true(fd >= 0 && ftruncate(fd, (1 << 16) + 1) == 0);
+  snprintf(word, sizeof word, "adaptive:%s", path);
+  assert_int_equal(nd_sample_parse(&s, word, &err), ND_ERR_DATA);
+  assert_non_null(strstr(err.message, "is no plan"));
+  close(fd);
+  unlink(path);
 }
 
 /* sct and mod: rule by rule, without any sorting. */
@@ -122,6 +142,8 @@ static void samplers(void **state) {
       bool nothing;
       uint64_t one = 1;
       nd_shingles few = {.fingerprint = &one, .n = 1};
+      assert_int_equal(nd_sampler_run(&u, &nothing, &few, 1, 0, &err), ND_ERR_USAGE);
+      unknown = (nd_sample){.on = true, .mod = 1, .goal = {9, 10}};
       assert_int_equal(nd_sampler_run(&u, &nothing, &few, 1, 0, &err), ND_ERR_USAGE);
     }
     nd_sample without = o;
@@ -268,8 +290,8 @@ static void shingle_set(void **state) {
   uint64_t *key = malloc(N * sizeof *key), *spare = malloc(N * sizeof *spare);
   for (size_t i = 0; i < N; i++) key[i] = nd_rng_next(&r) >> (i % 3 ? 0 : 40);
   nd_radix_u64(key, spare, N);
-  static const uint64_t memories[] = {0, 4096, 50000, 1 << 20};
-  for (size_t m = 0; m < 4; m++) {
+  static const uint64_t memories[] = {0, 4096, 50000, 1 << 20, UINT64_MAX};
+  for (size_t m = 0; m < sizeof memories / sizeof *memories; m++) {
     nd_shingle_set *set = NULL;
     nd_shingle_probe probe = {0};
     ok(nd_shingle_set_new(&set, memories[m], "/tmp", &err));
@@ -395,6 +417,46 @@ static void sets_fail_cleanly(void **state) {
   ok(fill_and_ask(&none));
 }
 
+/* A plan is written and read, and its sample is taken of shingles some of which are common. */
+static nd_status plan_and_sample(void *context) {
+  (void)context;
+  nd_sample_plan plan = {.n = 2,
+                         .group = {{50, 2}, {UINT64_MAX, 4}},
+                         .threshold = {4, 5},
+                         .precision = {9, 10},
+                         .shingle = "words:5",
+                         .tokens = "words"};
+  nd_sample o = {.on = true, .mod = 1, .sct = 1, .goal = {0, 1}};
+  nd_sampler s = {.sample = &o};
+  nd_shingles few = {0};
+  nd_shingle_set *set = NULL;
+  nd_buf text = {0};
+  bool emptied;
+  nd_status status;
+  ND_TRY_GOTO(nd_sample_plan_append(&text, &plan, &err), done);
+  ND_TRY_GOTO(nd_sample_plan_parse(&o.plan, nd_buf_str(&text), "a plan", &err), done);
+  ND_TRY_GOTO(nd_shingle_set_new(&set, 0, "/tmp", &err), done);
+  for (uint64_t i = 0; i < 2000; i++) ND_TRY_GOTO(nd_shingle_set_add(set, 2 * i, &err), done);
+  ND_TRY_GOTO(nd_shingle_set_finish(set, &err), done);
+  o.common = set;
+  ND_TRY_GOTO(nd_array_grow(&few.fingerprint, &few.cap, 100, 8, &err), done);
+  for (few.n = 0; few.n < 100; few.n++) few.fingerprint[few.n] = 30 * few.n + few.n % 2;
+  ND_TRY_GOTO(nd_sampler_run(&s, &emptied, &few, 100, 7, &err), done);
+  for (size_t i = 0; i < few.n; i++) assert_int_equal(few.fingerprint[i] % 2, 1);
+  assert_true(!emptied && few.n > 0 && few.n < 50);
+done:
+  nd_sampler_clear(&s);
+  nd_shingles_clear(&few);
+  nd_shingle_set_free(set);
+  nd_buf_clear(&text);
+  return status;
+}
+
+static void samplers_fail_cleanly(void **state) {
+  (void)state;
+  assert_true(every_place_fails(plan_and_sample, NULL) >= 20);
+}
+
 /* At the ends of what is possible. */
 static void formulas_at_their_ends(void **state) {
   (void)state;
@@ -425,6 +487,7 @@ int main(void) {
                                      cmocka_unit_test(shingle_set),
                                      cmocka_unit_test(plans),
                                      cmocka_unit_test(sets_fail_cleanly),
+                                     cmocka_unit_test(samplers_fail_cleanly),
                                      cmocka_unit_test(formulas_at_their_ends)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
