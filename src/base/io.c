@@ -313,6 +313,12 @@ nd_status nd_io_open_dir(DIR **out, const char *path, nd_error *err) {
   return *out ? ND_OK : nd_io_fail(err, "open", path, errno);
 }
 
+nd_status nd_io_read_dir(const struct dirent **out, DIR *dir, const char *path, nd_error *err) {
+  errno = 0;
+  *out = refused() ? NULL : readdir(dir);
+  return *out || errno == 0 ? ND_OK : nd_io_fail(err, "list", path, errno);
+}
+
 static void fill_info(nd_file_info *out, const struct stat *st) {
 #if defined(__APPLE__)
   struct timespec mtime = st->st_mtimespec;

@@ -62,6 +62,9 @@ nd_status nd_io_make_private(char *path, const char *in, nd_error *err) ND_MUST_
 /* An empty directory that is already gone is no failure. */
 nd_status nd_io_remove_dir(const char *path, nd_error *err) ND_MUST_CHECK;
 nd_status nd_io_open_dir(DIR **out, const char *path, nd_error *err) ND_MUST_CHECK;
+/* The next entry, valid until the one after it; NULL at the end. */
+nd_status nd_io_read_dir(const struct dirent **out, DIR *dir, const char *path,
+                         nd_error *err) ND_MUST_CHECK;
 
 typedef struct nd_file_info {
   bool exists;

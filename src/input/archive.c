@@ -175,7 +175,7 @@ static void resync(const nd_archive *a, nd_stream *s) {
         return;
       }
       /* Where it cannot be told yet, stand on the line end to look again. */
-      more = seen == ND_SEEN_MORE && !whole;
+      more = seen == ND_SEEN_MORE;
       at = more ? line - 1 : line;
     }
     nd_stream_skip(s, more ? at : v.n);
@@ -199,9 +199,9 @@ static nd_status lost(nd_frame *out, nd_stream *s, nd_str v, nd_status status) {
 }
 
 /* The last record: is it whole, and only its length a little too long?  Then
- * the blank line behind it is there. */
+ * the blank line behind it is there.  (No head is shorter than four bytes.) */
 static bool ends_well(nd_str v, size_t stated) {
-  if (v.n < 4 || stated - v.n > SHORT) return false;
+  if (stated - v.n > SHORT) return false;
   return memcmp(v.p + v.n - 2, "\n\n", 2) == 0 || memcmp(v.p + v.n - 4, "\r\n\r\n", 4) == 0;
 }
 
@@ -285,7 +285,7 @@ nd_status nd_archive_frame(nd_frame *out, nd_stream *s, const nd_archive *a,
               a->max_head);
       return reject(out, a, s);
     }
-    want = want > a->max_head / 4 ? a->max_head : want * 4;
+    want *= 4; /* max_head is FIRST_PEEK times a power of four */
     status = look(&v, &whole, s, want, err);
   }
 

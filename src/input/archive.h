@@ -25,9 +25,9 @@ typedef struct nd_archive_head {
 typedef struct nd_archive {
   const char *noun;    /* "WARC record" */
   size_t first_line;   /* `starts` decides with this many bytes */
-  size_t max_head;     /* a longer head is rejected */
+  size_t max_head;     /* a longer head is rejected; 4 KiB times a power of four */
   unsigned separators; /* line ends that follow every block */
-  /* Does a record begin here?  `whole`: nothing comes after these bytes. */
+  /* Does a record begin here?  `whole`: nothing comes after these bytes, and MORE is no answer. */
   nd_seen (*starts)(nd_str bytes, bool whole);
   /* Reads the head of a record that starts here.  NO: *bad says why not, to be
    * read after the noun ("has no Content-Length"). */

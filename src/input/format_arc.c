@@ -64,8 +64,8 @@ static nd_seen read_line(arc_line *out, nd_str b, bool whole) {
   nd_str word;
   for (int i = 0; i < MAX_FIELDS && pop_word(&word, &line); i++) {
     nd_str before = line, address;
-    if (is_date(word) && right.n && pop_word(&address, &before) && is_address(address) &&
-        before.n > scheme) {
+    /* What stands before is at least the scheme: it has no spaces. */
+    if (is_date(word) && right.n && pop_word(&address, &before) && is_address(address)) {
       size_t n = 0;
       while (n < right.n && right.p[n] != ' ' && right.p[n] != '\t') n++;
       out->url = nd_archive_trim(before);
@@ -88,12 +88,8 @@ static const char *const length_names[4] = {"has no length", "has a negative len
                                             "has an absurd length"};
 
 static nd_seen arc_head(nd_archive_head *out, const char **bad, nd_str bytes, bool whole) {
-  arc_line line;
-  nd_seen seen = read_line(&line, bytes, whole);
-  if (seen != ND_SEEN_YES) {
-    *bad = "has no URL line";
-    return seen;
-  }
+  arc_line line = {0};
+  (void)read_line(&line, bytes, whole); /* arc_starts has seen it */
   *bad = nd_archive_length(&out->length, line.length, length_names);
   if (*bad) return ND_SEEN_NO;
   out->size = line.size;

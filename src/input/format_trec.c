@@ -68,7 +68,8 @@ static mark_kind mark_at(nd_str text, size_t *length) {
 }
 
 /* The first mark at or after *at: an opening one, or, inside a record, a
- * closing one or an opening one at the beginning of a line.  With NONE, *at
+ * closing one or an opening one at the beginning of a line (there, *at is not
+ * the first byte: that is one of the record's own).  With NONE, *at
  * is where to go on once more bytes are there. */
 static mark_kind find_mark(nd_str view, size_t *at, bool inside, bool last) {
   const char *p = view.p + *at, *end = view.p + view.n;
@@ -82,8 +83,7 @@ static mark_kind find_mark(nd_str view, size_t *at, bool inside, bool last) {
     *at = (size_t)(p - view.p);
     if (kind == MARK_CUT && !last) return MARK_NONE;
     if (kind == MARK_CLOSE && inside) return MARK_CLOSE;
-    if (kind == MARK_OPEN && (!inside || (*at > 0 && (p[-1] == '\n' || p[-1] == '\r'))))
-      return MARK_OPEN;
+    if (kind == MARK_OPEN && (!inside || p[-1] == '\n' || p[-1] == '\r')) return MARK_OPEN;
     p++;
   }
   *at = view.n;
@@ -182,7 +182,7 @@ static nd_str attribute(nd_str tag, const char *name_equals) {
     char quote = value.p[0];
     size_t n = 1;
     if (quote != '"' && quote != '\'') {
-      for (n = 0; n < value.n && !is_space(value.p[n]) && value.p[n] != '>';) n++;
+      for (n = 0; !is_space(value.p[n]) && value.p[n] != '>';) n++; /* the tag ends with it */
       return (nd_str){value.p, n};
     }
     while (n < value.n && value.p[n] != quote) n++;
@@ -304,7 +304,7 @@ static int sniff(nd_str head) {
   if (head.n == 0 || mark_at(head, &tag) != MARK_OPEN) return 0;
   if (find_tag(from(head, tag), "<docno>") != SIZE_MAX) return 90;
   if (attribute((nd_str){head.p, tag}, "id=").n) return 80;
-  return head.n >= 5 && memcmp(head.p, "<DOC>", 5) == 0 ? 60 : 0;
+  return memcmp(head.p, "<DOC>", 5) == 0 ? 60 : 0; /* no opening tag is shorter */
 }
 
 const nd_format nd_format_trec = {"trec", 0, sniff, frame, decode};

@@ -17,7 +17,7 @@ const nd_format *nd_format_sniff(nd_str head) {
   const nd_format *best = &nd_format_text;
   int sure = 0;
   for (const nd_format *const *f = nd_formats; *f; f++) {
-    int score = (*f)->sniff ? (*f)->sniff(head) : 0;
+    int score = (*f)->sniff(head);
     if (score > sure) {
       sure = score;
       best = *f;

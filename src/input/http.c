@@ -172,7 +172,7 @@ static nd_status join_chunks(nd_str *out, nd_buf *scratch, nd_str in, nd_error *
     }
     size_t have = size < in.n - data ? (size_t)size : in.n - data;
     /* Text may begin with a line that looks like a size ("2009"). */
-    if (first && have < size && (data < 2 || in.p[data - 2] != '\r')) return ND_OK;
+    if (first && have < size && in.p[data - 2] != '\r') return ND_OK;
     size_t next = data + have;
     if (next < in.n && in.p[next] == '\r') next++;
     if (next < in.n && in.p[next] == '\n') {

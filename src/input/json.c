@@ -178,7 +178,8 @@ after:
     }
   }
   skip_space(j);
-  if (j->depth == 0) return j->p == j->end || wrong(j, "something follows after the value");
+  if (j->depth == 0 && j->p == j->end) return true;
+  if (j->depth == 0) return wrong(j, "something follows after the value");
   if (inside_object(j)) {
     if (j->p == j->end || (*j->p != ',' && *j->p != '}'))
       return wrong(j, "a comma or } is missing");

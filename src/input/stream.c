@@ -75,7 +75,7 @@ void nd_source_seek(nd_source *src, uint64_t offset) {
   uint64_t back = src->end_offset - offset;
   if (src->fd < 0) {
     src->pos = (size_t)offset;
-  } else if (offset <= src->end_offset && back <= src->end) {
+  } else if (back <= src->end) {
     src->pos = src->end - (size_t)back;
   } else {
     src->pos = src->end = 0;

@@ -39,7 +39,7 @@ nd_status nd_stream_open_memory(nd_stream **out, nd_str bytes, const char *name,
  * the end of the stream.  Shows everything that is buffered, which may be more. */
 nd_status nd_stream_peek(nd_str *out, nd_stream *s, size_t want, nd_error *err) ND_MUST_CHECK;
 
-/* Moves past n visible bytes (n <= what the last peek showed). */
+/* Moves past n visible bytes, at most what the last peek showed. */
 void nd_stream_skip(nd_stream *s, size_t n);
 
 /* Moves n bytes forward, visible or not, with flat memory; at once in a plain

@@ -31,6 +31,7 @@ nd_status nd_source_read(size_t *got, nd_source *src, char *to, size_t room,
 /* Makes at least `want` (at most a block) bytes visible, fewer only at the end; what is
  * visible stays so. */
 nd_status nd_source_ensure(nd_source *src, size_t want, nd_error *err) ND_MUST_CHECK;
+/* Back to a place that was read before. */
 void nd_source_seek(nd_source *src, uint64_t offset);
 
 static inline uint64_t nd_source_offset(const nd_source *src) {

@@ -98,13 +98,12 @@ static nd_status begin_body(gzip *g, nd_error *err) {
   return zlib_begin(g, err);
 }
 
-/* One step: takes from the source, puts into `to`.  *why: damage, in words. */
+/* One step: takes from the source, puts into `to` (a block at most).  *why: damage, in words. */
 static nd_status zlib_step(size_t *got, bool *done, const char **why, gzip *g, char *to,
                            size_t room, nd_error *err) {
   nd_source *src = g->src;
   size_t in = src->end - src->pos;
   if (in > MOST_AT_ONCE) in = MOST_AT_ONCE;
-  if (room > MOST_AT_ONCE) room = MOST_AT_ONCE;
   g->z.next_in = (z_const Bytef *)(uintptr_t)(src->bytes + src->pos);
   g->z.avail_in = (unsigned)in;
   g->z.next_out = (Bytef *)to;
@@ -116,7 +115,7 @@ static nd_status zlib_step(size_t *got, bool *done, const char **why, gzip *g, c
   *done = r == Z_STREAM_END;
   if (r == Z_MEM_ERROR) return nd_fail_memory(err, (size_t)1 << 15);
   if (r != Z_OK && r != Z_STREAM_END && r != Z_BUF_ERROR) {
-    *why = g->z.msg ? g->z.msg : "invalid data";
+    *why = g->z.msg; /* always set for damage */
   }
   return ND_OK;
 }
@@ -127,7 +126,6 @@ static void isal_step(size_t *got, bool *done, const char **why, gzip *g, char *
   struct inflate_state *s = &g->isal;
   size_t in = src->end - src->pos;
   if (in > MOST_AT_ONCE) in = MOST_AT_ONCE;
-  if (room > MOST_AT_ONCE) room = MOST_AT_ONCE;
   s->next_in = (uint8_t *)(uintptr_t)(src->bytes + src->pos);
   s->avail_in = (uint32_t)in;
   s->next_out = (uint8_t *)to;
@@ -136,7 +134,7 @@ static void isal_step(size_t *got, bool *done, const char **why, gzip *g, char *
   src->pos += in - s->avail_in;
   *got = room - s->avail_out;
   *done = r == ISAL_DECOMP_OK && s->block_state == ISAL_BLOCK_FINISH;
-  if (r != ISAL_DECOMP_OK && r != ISAL_END_INPUT) *why = "invalid data";
+  if (r != ISAL_DECOMP_OK) *why = "invalid data";
   if (*done) {
     g->crc = s->crc;
     /* Its bit buffer has swallowed bytes that follow the body. */
@@ -280,7 +278,7 @@ static nd_status read_body(size_t *got, gzip *g, char *to, size_t room, nd_error
   } else
 #endif
     ND_TRY(zlib_step(&n, &done, &why, g, to + *got, room - *got, err));
-  bool stuck = n == 0 && pos == g->src->pos && !done;
+  bool stuck = !done && n == 0 && pos == g->src->pos; /* only at the file's end */
   g->produced += n;
   if (g->again > 0) { /* delivered before: only count it */
     size_t known = n < g->again ? n : (size_t)g->again;
@@ -299,8 +297,7 @@ static nd_status read_body(size_t *got, gzip *g, char *to, size_t room, nd_error
   ND_TRY(second_try(&again, g, got, err));
   if (again) return ND_OK;
   if (why) return damaged(g, why, err);
-  if (g->src->ended) return nd_source_truncated(g->src, "gzip", "a member's data", err);
-  return damaged(g, "invalid data", err);
+  return nd_source_truncated(g->src, "gzip", "a member's data", err);
 }
 
 static nd_status read_trailer(size_t *got, gzip *g, nd_error *err) {
@@ -411,7 +408,7 @@ static nd_status credible(bool *yes, void *codec, nd_str ahead, bool whole, nd_e
     const unsigned char *trailer = g->z.next_in;
     *yes = g->z.avail_in >= TRAILER && little_endian(trailer) == crc32(0, out, got) &&
            little_endian(trailer + 4) == got;
-  } else if (r == Z_OK || r == Z_BUF_ERROR) {
+  } else if (r == Z_OK) {
     *yes = got >= (whole && g->z.avail_in == 0 ? TRIAL_LAST : TRIAL_OUT);
   }
   return ND_OK;

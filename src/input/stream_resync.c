@@ -89,16 +89,14 @@ nd_status nd_resync_find(bool *found, nd_resync *r, nd_source *src, const nd_bea
     ND_TRY(nd_source_ensure(src, b->ahead, err));
     const char *p = src->bytes + src->pos;
     size_t n = src->end - src->pos;
-    bool all = src->ended && n <= ND_STREAM_BLOCK;
+    bool all = src->ended;                        /* then less than `ahead` is left */
     if (n > ND_STREAM_BLOCK) n = ND_STREAM_BLOCK; /* of memory, not all at once */
     const char *hit = n < b->magic_n ? NULL : memmem(p, n, b->magic, b->magic_n);
-    if (hit && nd_source_offset(src) + (size_t)(hit - p) > r->member_at) {
+    if (hit) { /* behind the damaged member's own beginning */
       src->pos += (size_t)(hit - p);
       ND_TRY(try_here(found, src, b, codec, err));
       if (*found) return ND_OK;
       src->pos++;
-    } else if (hit) {
-      src->pos += (size_t)(hit - p) + 1;
     } else if (all) {
       src->pos = src->end;
       return ND_OK;

@@ -127,10 +127,6 @@ static nd_status load_packed(zstd *z, nd_str packed, nd_error *err) {
   ZSTD_inBuffer in = {packed.p, packed.n, 0};
   size_t r = 1;
   while (r != 0) {
-    if (plain.n >= DICTIONARY_MAX) {
-      status = nd_source_damaged(z->src, "zstd", "the dictionary is too large", err);
-      break;
-    }
     ND_TRY_GOTO(nd_buf_reserve(&plain, ND_STREAM_BLOCK, err), done);
     ZSTD_outBuffer out = {plain.p + plain.n, plain.cap - plain.n, 0};
     size_t before = in.pos;
@@ -138,6 +134,10 @@ static nd_status load_packed(zstd *z, nd_str packed, nd_error *err) {
     plain.n += out.pos;
     if (ZSTD_isError(r) || (r != 0 && out.pos == 0 && in.pos == before)) {
       status = nd_source_damaged(z->src, "zstd", "the dictionary is damaged", err);
+      break;
+    }
+    if (plain.n > DICTIONARY_MAX) {
+      status = nd_source_damaged(z->src, "zstd", "the dictionary is too large", err);
       break;
     }
   }
@@ -207,7 +207,7 @@ static nd_status zstd_read(size_t *got, nd_codec *c, char *to, size_t room, nd_e
     bool consumed;
     ND_TRY(step(&n, &consumed, z, to + *got, room - *got, err));
     *got += n;
-    if (at_end && n == 0 && z->in_frame) return truncated(z, err);
+    if (at_end && n == 0) return truncated(z, err);
   }
   return ND_OK;
 }

@@ -2,7 +2,6 @@
 #include "input/walk.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,10 +57,12 @@ static int by_bytes(const void *a, const void *b) {
 }
 
 /* The entries of a directory, sorted; the caller frees them. */
-static nd_status list_entries(char ***out, size_t *n, DIR *dir, nd_error *err) {
+static nd_status list_entries(char ***out, size_t *n, DIR *dir, const char *path, nd_error *err) {
   size_t cap = 0;
-  struct dirent *e;
-  while (errno = 0, (e = readdir(dir))) {
+  for (;;) {
+    const struct dirent *e;
+    ND_TRY(nd_io_read_dir(&e, dir, path, err));
+    if (!e) break;
     if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0) continue;
     ND_TRY(nd_array_grow(out, &cap, *n + 1, sizeof **out, err));
     char *copy = nd_malloc(strlen(e->d_name) + 1);
@@ -69,7 +70,6 @@ static nd_status list_entries(char ***out, size_t *n, DIR *dir, nd_error *err) {
     strcpy(copy, e->d_name);
     (*out)[(*n)++] = copy;
   }
-  if (errno) return nd_io_fail(err, "list", "a directory", errno);
   if (*n) qsort(*out, *n, sizeof **out, by_bytes);
   return ND_OK;
 }
@@ -99,10 +99,9 @@ static nd_status walk_directory(nd_walk *w, const char *path, const char *name, 
   if (nd_io_open_dir(&dir, path, &local) != ND_OK) return add_problem(w, path, local.message, err);
   char **entries = NULL;
   size_t n = 0;
-  nd_status status = list_entries(&entries, &n, dir, err);
+  nd_status status = list_entries(&entries, &n, dir, path, err);
   closedir(dir);
-  size_t length = strlen(path);
-  const char *slash = length && path[length - 1] == '/' ? "" : "/";
+  const char *slash = path[strlen(path) - 1] == '/' ? "" : "/";
   for (size_t i = 0; i < n && status == ND_OK; i++) {
     const char *entry_path = NULL, *entry_name = NULL;
     status = keep_string(&entry_path, w, path, slash, entries[i], err);
@@ -140,9 +139,10 @@ static nd_status read_stdin(nd_walk *w, const char *spool, nd_error *err) {
   return keep_string(&w->files[w->n - 1].real, w, spool, "", "", err);
 }
 
+/* Of a file: no slash ends its path. */
 static const char *last_part(const char *path) {
   const char *slash = strrchr(path, '/');
-  return slash && slash[1] ? slash + 1 : path;
+  return slash ? slash + 1 : path;
 }
 
 static int by_name(const void *a, const void *b) {

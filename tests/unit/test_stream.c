@@ -191,6 +191,68 @@ static void test_advance(void **state) {
   unlink(at("sparse"));
 }
 
+/* Advancing and looking ahead where the file is not what it was, or no file. */
+static void test_odd_files(void **state) {
+  (void)state;
+  enum { BLOCK = 1 << 18 };
+  nd_buf plain = words(5 * BLOCK);
+  nd_str seen;
+  char ahead[10];
+  size_t got;
+  /* A pipe, and bytes in memory: no looking ahead, but advancing. */
+  nd_buf few = {plain.p, 600000, 600000};
+  for (int memory = 0; memory < 2; memory++) {
+    nd_stream *s = open_way(memory ? MEMORY : PIPE, &few);
+    assert_false(nd_stream_glimpse(&got, s, 100, ahead, sizeof ahead));
+    assert_int_equal(got, 0);
+    ok(nd_stream_advance(s, 590000, &err));
+    ok(nd_stream_peek(&seen, s, 10, &err));
+    assert_memory_equal(seen.p, plain.p + 590000, 10);
+    nd_stream_skip(s, SIZE_MAX); /* no further than what is seen */
+    assert_int_equal(nd_stream_offset(s), 600000);
+    assert_int_equal(nd_stream_advance(s, 2 * BLOCK, &err), ND_ERR_DATA);
+    nd_stream_close(s);
+  }
+  nd_buf packed = {0};
+  add_gzip(&packed, plain.p, plain.n, 1, Z_DEFAULT_STRATEGY, NULL);
+  nd_stream *s = open_way(A_FILE, &packed);
+  assert_false(nd_stream_glimpse(&got, s, 100, ahead, sizeof ahead));
+  nd_stream_close(s);
+  nd_buf_clear(&packed);
+  write_file(at("odd"), plain.p, plain.n);
+  ok(nd_stream_open(&s, at("odd"), &err));
+  assert_true(nd_stream_glimpse(&got, s, plain.n - 4, ahead, sizeof ahead));
+  assert_int_equal(got, 4);
+  assert_memory_equal(ahead, plain.p + plain.n - 4, 4);
+  nd_io_fail_at(1, EIO);
+  assert_false(nd_stream_glimpse(&got, s, plain.n - 4, ahead, sizeof ahead));
+  /* How long the file is cannot be asked. */
+  nd_io_fail_at(1, EIO);
+  assert_int_equal(nd_stream_advance(s, 3 * BLOCK, &err), ND_ERR_IO);
+  nd_io_fail_at(0, 0);
+  nd_stream_close(s);
+  /* Less than a block is read, and what could not be read once stays so. */
+  ok(nd_stream_open(&s, at("odd"), &err));
+  ok(nd_stream_peek(&seen, s, 1, &err));
+  ok(nd_stream_advance(s, seen.n + 100, &err));
+  assert_int_equal(nd_stream_offset(s), seen.n + 100);
+  nd_io_fail_at(1, EIO);
+  assert_int_equal(nd_stream_peek(&seen, s, 4 * BLOCK, &err), ND_ERR_IO);
+  nd_io_fail_at(0, 0);
+  assert_int_equal(nd_stream_advance(s, 4 * BLOCK, &err), ND_ERR_IO);
+  nd_stream_close(s);
+  /* The file becomes shorter than what was read, and than what was promised. */
+  ok(nd_stream_open(&s, at("odd"), &err));
+  assert_int_equal(truncate(at("odd"), 100), 0);
+  assert_int_equal(nd_stream_advance(s, 4 * BLOCK, &err), ND_ERR_DATA);
+  says("shorter than expected");
+  ok(nd_stream_peek(&seen, s, 1, &err));
+  assert_int_equal(seen.n, 0);
+  assert_int_equal(nd_stream_advance(s, 4 * BLOCK, &err), ND_ERR_DATA); /* at the end */
+  nd_stream_close(s);
+  nd_buf_clear(&plain);
+}
+
 /* ---- failing calls ---- */
 
 static nd_status whole_job(const char *path, nd_str memory, uint64_t *bytes) {
@@ -317,6 +379,7 @@ int main(void) {
       cmocka_unit_test_teardown(test_random_walk, clear_hooks),
       cmocka_unit_test_teardown(test_large_want_small_steps, clear_hooks),
       cmocka_unit_test_teardown(test_advance, clear_hooks),
+      cmocka_unit_test_teardown(test_odd_files, clear_hooks),
       cmocka_unit_test_teardown(test_failing_calls, clear_hooks),
       cmocka_unit_test_teardown(test_real, clear_hooks),
   };
