@@ -132,10 +132,10 @@ static nd_status run_zstd(nd_buf *out, unpacked *how, nd_str in, uint64_t limit,
       goto done;
     }
     if (ZSTD_isError(rc)) break;
-    if (from.pos == from.size && to.pos < to.size) {
-      *how = rc == 0 ? DONE : CUT;
-      break;
-    }
+    if (from.pos < from.size) continue;
+    if (rc == 0) *how = DONE; /* also where it ends with the room */
+    if (rc != 0 && to.pos < to.size) *how = CUT;
+    if (*how != BROKEN) break;
   }
 done:
   ZSTD_freeDCtx(z);

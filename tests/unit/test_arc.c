@@ -10,6 +10,8 @@
 
 #include "tiny_stream.h"
 
+#include "every_place.h" /* its err comes after the ones above */
+
 enum { MAX = 64 << 20 };
 
 static nd_str str(const char *s) {
@@ -60,7 +62,6 @@ static void test_golden(void **state) {
   assert_int_equal(f.documents, 5);
   nd_decoder d = {0};
   nd_input_options o = {.max_document = MAX};
-  nd_error err;
   for (size_t i = 1; i < f.n; i++) {
     nd_document doc;
     nd_str raw = {&GOLDEN[f.list[i].offset], f.list[i].length};
@@ -116,6 +117,9 @@ static void test_bad(void **state) {
       {"http://x/ 1.2.3.4 20200101000000 text/plain 9000\nbody\n" GOOD, 1, 1,
        "the ARC record is truncated"},
       {"monkeys\n" GOOD, 1, 1, "here begins no ARC record"},
+      {"http://x/ 1111111111.1111111111.1111111111.1111111111.1111111111.1111111111 "
+       "20200101000000 text/plain 2\nab\n" GOOD,
+       1, 1, "here begins no ARC record"}, /* no address is that long */
       {"http://x/ 1.2.3.4 20200101000000 text/plain 2\nlonger\n" GOOD, 2, 0, ""},
       {"http://x/ 1.2.3.4 20200101000000 text/plain 9\nshort\n" GOOD, 2, 0, ""},
       {"http://x/ 1.2.3.4 20200101000000 text/plain 8\nshort\n" GOOD, 2, 0, ""},
@@ -143,15 +147,38 @@ static void test_bad(void **state) {
   frames_clear(&f);
 }
 
+static nd_status decode_one(void *context) {
+  const char *raw = context;
+  nd_input_options o = {.max_document = MAX};
+  nd_decoder d = {0};
+  nd_document doc;
+  nd_status status = nd_format_arc.decode(&doc, &d, str(raw), &o, &err);
+  if (status == ND_OK) assert_str(doc.id, "http://x/ y#20200101000000");
+  if (status == ND_OK) assert_str(doc.body, "ab");
+  nd_decoder_clear(&d);
+  return status;
+}
+
+static void test_decode(void **state) {
+  (void)state;
+  static char good[] = "http://x/ y 1.2.3.4 20200101000000 text/plain 2\nab\n";
+  assert_int_equal(every_place_fails(decode_one, good), 3);
+  /* What no frame was made of is no record. */
+  static char bad[][60] = {"", "http://x/\n",
+                           "http://x/ 1.2.3.4 20200101000000 text/plain x\nab\n"};
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    assert_int_equal(decode_one(bad[i]), ND_ERR_DATA);
+    assert_string_equal(err.message, "this is no ARC record");
+  }
+}
+
 static void append(nd_buf *b, const char *text) {
-  nd_error err;
   assert_int_equal(nd_buf_append(b, text, strlen(text), &err), ND_OK);
 }
 
 static void timed(const char *what, nd_buf *b) {
   clock_t start = clock();
   nd_stream *s;
-  nd_error err;
   assert_int_equal(nd_stream_open_memory(&s, nd_buf_str(b), what, &err), ND_OK);
   nd_input_options o = {.max_document = MAX};
   size_t n = 0;
@@ -236,7 +263,7 @@ int main(void) {
       cmocka_unit_test(test_golden),   cmocka_unit_test(test_cut_everywhere),
       cmocka_unit_test(test_bad),      cmocka_unit_test(test_hostile),
       cmocka_unit_test(test_fuzz),     cmocka_unit_test(test_sniff),
-      cmocka_unit_test(test_fixtures),
+      cmocka_unit_test(test_fixtures), cmocka_unit_test(test_decode),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -179,6 +179,35 @@ static void test_truncated(void **state) {
   nd_buf_clear(&text);
 }
 
+/* The same in a line and in a text that are too long anyway: what follows is not known. */
+static void test_truncated_long(void **state) {
+  (void)state;
+  enum { LONG = 3 << 20 };
+  char *text = malloc(LONG);
+  unsigned char *packed = malloc(LONG);
+  assert_true(text && packed);
+  for (size_t i = 0; i < LONG; i++) text[i] = "0123456789abcdef"[any(16)];
+  z_stream z = {.next_in = (Bytef *)text, .avail_in = LONG, .next_out = packed, .avail_out = LONG};
+  assert_int_equal(deflateInit2(&z, 1, Z_DEFLATED, 31, 8, Z_DEFAULT_STRATEGY), Z_OK);
+  assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
+  size_t cut = z.total_out / 2;
+  deflateEnd(&z);
+  nd_input_options o = {.max_document = 1000};
+  for (int which = 0; which < 2; which++) {
+    nd_stream *s = open_bytes((nd_str){(char *)packed, cut});
+    nd_frame f;
+    nd_error err = {0};
+    const nd_format *format = which ? &nd_format_text : &nd_format_lines;
+    assert_int_equal(format->frame(&f, s, &o, &err), ND_ERR_DATA);
+    assert_non_null(strstr(err.message, "truncated"));
+    assert_true(f.offset == 0 && f.length > 1 << 20);
+    assert_int_equal(nd_stream_offset(s), f.length);
+    nd_stream_close(s);
+  }
+  free(packed);
+  free(text);
+}
+
 static void test_decode(void **state) {
   (void)state;
   nd_decoder d = {0};
@@ -231,9 +260,10 @@ static void test_sets(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_lines),  cmocka_unit_test(test_text),
-      cmocka_unit_test(test_random), cmocka_unit_test(test_truncated),
-      cmocka_unit_test(test_decode), cmocka_unit_test(test_sets),
+      cmocka_unit_test(test_lines),          cmocka_unit_test(test_text),
+      cmocka_unit_test(test_random),         cmocka_unit_test(test_truncated),
+      cmocka_unit_test(test_decode),         cmocka_unit_test(test_sets),
+      cmocka_unit_test(test_truncated_long),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "every_place.h"
 #include "input/format.h"
 
 static uint64_t seed = 4711;
@@ -25,7 +26,6 @@ static void list(nd_buf *out, nd_stream *s, uint64_t max, bool raw) {
   bool other = false; /* runs of OTHER may be cut anywhere: count them as one */
   for (;;) {
     nd_frame f;
-    nd_error err = {0};
     assert_int_equal(nd_format_trec.frame(&f, s, &o, &err), ND_OK);
     assert_int_equal(f.offset, at);
     at += f.length;
@@ -69,9 +69,17 @@ static void test_frames(void **state) {
   expect("</DOC>\n<DOC>\na <DOC> b\n</DOC>\n</DOC>\n", 99, "O0 D7 O30 E37");
   expect("<DOC>\na\n<DOC>\nb\n</DOC>\n", 99, "R0 the re D8 E23");
   expect("<DOC>\na\n", 99, "R0 the re E8");
+  expect("<DOC>\ra\r<DOC>\rb\r</DOC>\n", 99, "R0 the re D8 E23");
   expect("<DOC>\na\n</DO", 99, "R0 the re E12");
   expect("<DOC>123</DOC>\n<DOC>1234</DOC>\n<DOC>1</DOC>", 14, "D0 R15 longer D31 E43");
   expect("<DOC id=\"3\" url='u'>x</DOC><DOCX></DOC><DOC\n>", 99, "D0 O27 E45");
+  expect("<DOC>a</DOC><do", 99, "D0 O12 E15");
+  /* A tag without an end is none. */
+  char endless[3000];
+  int n = snprintf(endless, sizeof endless, "<DOC %*s>a</DOC>\n", 2500, "");
+  char frames[40];
+  snprintf(frames, sizeof frames, "O0 E%d", n);
+  expect(endless, 9999, frames);
 }
 
 /* --- a naive splitter ------------------------------------------------------ */
@@ -153,7 +161,6 @@ static void expect_document(const char *raw, nd_kind kind, const char *id, const
   nd_decoder d = {0};
   nd_input_options o = {.max_document = 1000};
   nd_document doc;
-  nd_error err = {0};
   if (nd_format_trec.decode(&doc, &d, nd_str_of(raw), &o, &err) != ND_OK)
     fail_msg("%s: %s", raw, err.message);
   assert_int_equal(doc.kind, kind);
@@ -170,7 +177,6 @@ static void expect_error(const char *raw, const char *message) {
   nd_decoder d = {0};
   nd_input_options o = {.max_document = 1000};
   nd_document doc;
-  nd_error err = {0};
   assert_int_equal(nd_format_trec.decode(&doc, &d, nd_str_of(raw), &o, &err), ND_ERR_DATA);
   assert_string_equal(err.message, message);
   nd_decoder_clear(&d);
@@ -195,11 +201,34 @@ static void test_decode(void **state) {
                   "");
   expect_document("<doc id=\"12\" url='http://x/?a=1' title=\"T\">\nText\n</doc>", ND_KIND_HTML,
                   "12", "http://x/?a=1", "", "", "\nText\n");
+  expect_document("<doc id=12 url=http://x/>\nText\n</doc>", ND_KIND_HTML, "12", "http://x/", "",
+                  "", "\nText\n");
+  expect_document(
+      "<DOC><DOCNO>1</DOCNO><DOCHDR>\nhttp://a.b\nContent-Type: application/xhtml+xml; "
+      "charset='utf-8'\n</DOCHDR>x</DOC>",
+      ND_KIND_HTML, "1", "http://a.b", "", "utf-8", "x");
+  expect_error("<DOC >", "not a <DOC> record");
   expect_error("<DOC>\nx</DOC>", "the record has no DOCNO");
   expect_error("<DOC>\n<DOCNO>  </DOCNO>x</DOC>", "DOCNO is empty");
   expect_error("<DOC>\n<DOCNO> 1 x</DOC>", "DOCNO has no </DOCNO>");
   expect_error("<DOC><DOCNO>1</DOCNO><DOCHDR>x</DOC>", "DOCHDR has no </DOCHDR>");
   expect_error("<DOC", "not a <DOC> record");
+}
+
+static nd_status decode_two_pieces(void *context) {
+  nd_decoder d = {0};
+  nd_input_options o = {.max_document = 1000};
+  nd_document doc;
+  nd_status status = nd_format_trec.decode(&doc, &d, nd_str_of(context), &o, &err);
+  if (status == ND_OK) assert_true(nd_str_eq(doc.body, nd_str_of("x\ny")));
+  nd_decoder_clear(&d);
+  return status;
+}
+
+static void test_no_memory(void **state) {
+  (void)state;
+  static char raw[] = "<doc>x<docno>2</docno>y</doc>";
+  assert_int_equal(every_place_fails(decode_two_pieces, raw), 3);
 }
 
 /* Damaged records must neither crash nor be read past their end. */
@@ -228,7 +257,6 @@ static void test_damage(void **state) {
     }
     p = realloc(p, n);
     nd_document doc;
-    nd_error err = {0};
     nd_status status = nd_format_trec.decode(&doc, &d, (nd_str){p, n}, &o, &err);
     assert_true(status == ND_OK ? doc.id.n > 0 : err.message[0] != 0);
     free(p);
@@ -263,7 +291,6 @@ static void test_collections(void **state) {
     char path[4096];
     snprintf(path, sizeof path, "%s/trec-samples/%s", data, files[i].path);
     nd_stream *s = NULL;
-    nd_error err = {0};
     if (nd_stream_open(&s, path, &err) != ND_OK) fail_msg("%s", err.message);
     nd_str head;
     assert_int_equal(nd_stream_peek(&head, s, 1 << 16, &err), ND_OK);
@@ -299,7 +326,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_frames),      cmocka_unit_test(test_random),
       cmocka_unit_test(test_decode),      cmocka_unit_test(test_damage),
-      cmocka_unit_test(test_collections),
+      cmocka_unit_test(test_collections), cmocka_unit_test(test_no_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "every_place.h"
 #include "input/format.h"
 
 static void test_table(void **state) {
@@ -63,7 +64,6 @@ static void expect_jsonl(const char *line, const nd_input_options *o, const char
                          const char *url, const char *time, const char *field, const char *body) {
   nd_decoder d = {0};
   nd_document doc;
-  nd_error err = {0};
   nd_str raw = nd_str_of(line);
   if (nd_format_jsonl.decode(&doc, &d, raw, o, &err) != ND_OK)
     fail_msg("%s: %s", line, err.message);
@@ -80,7 +80,6 @@ static void expect_jsonl(const char *line, const nd_input_options *o, const char
 static void expect_error(const char *line, const nd_input_options *o, const char *message) {
   nd_decoder d = {0};
   nd_document doc;
-  nd_error err = {0};
   assert_int_equal(nd_format_jsonl.decode(&doc, &d, nd_str_of(line), o, &err), ND_ERR_DATA);
   assert_string_equal(err.message, message);
   nd_decoder_clear(&d);
@@ -99,6 +98,16 @@ static void test_jsonl(void **state) {
   nd_input_options other = {"", "body", "link", "date", "score", 1000};
   expect_jsonl("{\"id\":1,\"body\":\"b\",\"link\":\"l\",\"date\":3,\"score\":-1e3,\"\":2}", &other,
                "", "l", "3", "-1e3", "b");
+  other.text_field = ""; /* the usual one */
+  expect_jsonl("{\"text\":\"b\"}", &other, "", "", "", "", "b");
+  char long_name[121];
+  memset(long_name, 'n', 120);
+  long_name[120] = '\0';
+  other.text_field = long_name;
+  char message[200];
+  snprintf(message, sizeof message, "field \"%.100s\" is missing (see --text-field)", long_name);
+  expect_error("{\"text\":\"b\"}", &other, message);
+  other.text_field = "body";
   nd_input_options none = {.max_document = 1000};
   expect_jsonl("{\"id\":1,\"text\":\"b\",\"\":2}", &none, "1", "", "", "", "b");
 
@@ -124,8 +133,23 @@ static void test_zero_copy(void **state) {
   nd_decoder_clear(&d);
 }
 
+static nd_status decode_escaped(void *context) {
+  nd_input_options o = {"id", "text", "url", "time", "keep", 1000};
+  nd_str raw = nd_str_of(context);
+  nd_decoder d = {0};
+  nd_document doc;
+  nd_status status = nd_format_jsonl.decode(&doc, &d, raw, &o, &err);
+  if (status == ND_OK) assert_true(nd_str_eq(doc.id, nd_str_of("1\t")));
+  if (status == ND_OK) assert_true(nd_str_eq(doc.field, nd_str_of("5\t")));
+  nd_decoder_clear(&d);
+  return status;
+}
+
 static void test_memory(void **state) {
   (void)state;
+  static char all[] =
+      "{\"id\":\"1\\t\",\"text\":\"2\\t\",\"url\":\"3\\t\",\"time\":\"4\\t\",\"keep\":\"5\\t\"}";
+  assert_true(every_place_fails(decode_escaped, all) >= 6);
   nd_input_options o = {"id", "text", "url", "time", NULL, 1000};
   nd_str raw = nd_str_of("{\"id\":\"1\\n\",\"text\":\"a\\tb\"}");
   for (uint64_t nth = 1; nth <= 2; nth++) {
@@ -157,7 +181,6 @@ static void test_real_jsonl(void **state) {
     char path[4096];
     snprintf(path, sizeof path, "%s/%s", data, files[i].path);
     nd_stream *s = NULL;
-    nd_error err = {0};
     if (nd_stream_open(&s, path, &err) != ND_OK) fail_msg("%s", err.message);
     nd_str head;
     assert_int_equal(nd_stream_peek(&head, s, 1 << 16, &err), ND_OK);

@@ -65,6 +65,8 @@ static void test_heads(void **state) {
        ND_KIND_HTML, "utf-8", "x"},
       {"HTTP/1.1 200 OK\r\nContent-Type:\r\n text/plain;\r\n\tcharset=latin1\r\n\r\nx",
        ND_KIND_TEXT, "latin1", "x"},
+      {"ICY 200 OK\r\nContent-Type: text/html;charset='koi8-r'\r\n\r\nx", ND_KIND_HTML, "koi8-r",
+       "x"},
       {"HTTP/1.1 200 OK\r\n\r\n", ND_KIND_SNIFF, "", ""},
       {"HTTP/1.1 200 OK", ND_KIND_SNIFF, "", ""},
       {"HTTP/1.1 200 OK\r\nrubbish\r\nContent-Type: text/html\r\n<p>no blank", ND_KIND_HTML, "",
@@ -129,6 +131,18 @@ static void test_media(void **state) {
                       "a\0b\0",
                       23},
              false);
+  assert_int_equal(r.doc.kind, ND_KIND_SNIFF);
+  /* Zero bytes are text where the charset or a mark says so. */
+  static const char *const wide[] = {"utf-16le", "UTF-32", "ucs-2", "utf16", "utf-8"};
+  for (size_t i = 0; i < sizeof wide / sizeof *wide; i++) {
+    char message[100];
+    int n = snprintf(message, sizeof message,
+                     "HTTP/1.1 200 OK\nContent-Type: text/plain; charset=%s\n\na.b.", wide[i]);
+    message[n - 1] = message[n - 3] = '\0';
+    r = decode(&d, (nd_str){message, (size_t)n}, false);
+    assert_int_equal(r.doc.kind, i < 4 ? ND_KIND_TEXT : ND_KIND_OTHER);
+  }
+  r = decode(&d, (nd_str){"HTTP/1.1 200 OK\n\n\xfe\xff\0a\0b", 23}, false);
   assert_int_equal(r.doc.kind, ND_KIND_SNIFF);
   nd_decoder_clear(&d);
 }
@@ -337,6 +351,12 @@ static void test_bombs(void **state) {
     nd_buf_clear(&packed);
     nd_buf_clear(&m);
   }
+  /* gzip that is called deflate. */
+  nd_buf gz = pack_zlib(nd_buf_str(&zeros), 31);
+  nd_buf called = message_of("Content-Encoding: deflate", nd_buf_str(&gz));
+  assert_int_equal(decode(&d, nd_buf_str(&called), false).status, ND_ERR_LIMIT);
+  nd_buf_clear(&called);
+  nd_buf_clear(&gz);
   /* Exactly the limit is allowed, one byte more is not. */
   for (size_t more = 0; more < 2; more++) {
     nd_buf packed = pack_zlib((nd_str){zeros.p, MAX + more}, 31);
@@ -388,24 +408,94 @@ static void test_fuzz(void **state) {
   nd_decoder_clear(&d);
 }
 
+/* Bodies of more than one step, and one that breaks off just where a step ends. */
+static void test_steps(void **state) {
+  (void)state;
+  enum { N = 300000, STEP = 1 << 16 };
+  char *text = malloc(N);
+  for (size_t i = 0; i < N; i++) text[i] = (char)('a' + i * i % 23);
+  nd_decoder d = {0};
+  nd_buf m;
+  result r;
+  static const size_t sizes[] = {STEP - 1, STEP, STEP + 1, N};
+  for (size_t i = 0; i < 3 * sizeof sizes / sizeof *sizes; i++) {
+    nd_str body = {text, sizes[i / 3]};
+    nd_buf packed = i % 3 == 0 ? pack_zstd(body) : pack_zlib(body, i % 3 == 1 ? 31 : -15);
+    m = message_of(i % 3 == 0   ? "Content-Encoding: zstd"
+                   : i % 3 == 1 ? "Content-Encoding: gzip"
+                                : "Content-Encoding: deflate",
+                   nd_buf_str(&packed));
+    r = decode(&d, nd_buf_str(&m), false);
+    if (r.status != ND_OK) fail_msg("%zu bytes: %s", body.n, r.err.message);
+    assert_true(nd_str_eq(r.doc.body, body));
+    nd_decoder_clear(&d);
+    nd_buf_clear(&m);
+    nd_buf_clear(&packed);
+  }
+  /* gzip without compression: a block of 65,535 bytes, and one byte of the next. */
+  nd_buf b = {0};
+  nd_error err;
+  static const unsigned char head[] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3};
+  static const unsigned char first[] = {0, 0xff, 0xff, 0, 0}, second[] = {1, 9, 0, 0xf6, 0xff};
+  assert_int_equal(nd_buf_append(&b, head, sizeof head, &err), ND_OK);
+  assert_int_equal(nd_buf_append(&b, first, sizeof first, &err), ND_OK);
+  assert_int_equal(nd_buf_append(&b, text, STEP - 1, &err), ND_OK);
+  assert_int_equal(nd_buf_append(&b, second, sizeof second, &err), ND_OK);
+  assert_int_equal(nd_buf_append(&b, text, 1, &err), ND_OK);
+  m = message_of("Content-Encoding: gzip", nd_buf_str(&b));
+  /* zstd: a block of as much, and no end of the frame. */
+  nd_buf zs = {0};
+  assert_int_equal(nd_buf_reserve(&zs, ZSTD_compressBound(STEP) + 100, &err), ND_OK);
+  ZSTD_CCtx *c = ZSTD_createCCtx();
+  ZSTD_inBuffer in = {text, STEP, 0};
+  ZSTD_outBuffer to = {zs.p, zs.cap, 0};
+  assert_int_equal(ZSTD_compressStream2(c, &to, &in, ZSTD_e_flush), 0);
+  zs.n = to.pos;
+  ZSTD_freeCCtx(c);
+  nd_buf cut = message_of("Content-Encoding: zstd", nd_buf_str(&zs));
+  for (int i = 0; i < 4; i++) {
+    const bool known = i % 2;
+    r = decode(&d, nd_buf_str(i < 2 ? &m : &cut), known);
+    assert_int_equal(r.status, known ? ND_OK : ND_ERR_DATA);
+    if (!known) assert_non_null(strstr(r.err.message, "body is truncated"));
+    if (known) assert_true(nd_str_eq(r.doc.body, (nd_str){i < 2 ? r.doc.body.p : text, STEP}));
+    nd_decoder_clear(&d);
+  }
+  nd_buf_clear(&m);
+  nd_buf_clear(&cut);
+  nd_buf_clear(&zs);
+  nd_buf_clear(&b);
+  free(text);
+}
+
 /* Every allocation that can fail does, once: an error, no leak, no crash. */
 static void test_no_memory(void **state) {
   (void)state;
-  nd_buf gz = pack_zlib(str(PAGE), 31);
-  nd_buf m = message_of("Content-Encoding: gzip", nd_buf_str(&gz));
-  for (uint64_t nth = 1;; nth++) {
-    nd_decoder d = {0};
-    nd_mem_fail_at(nth);
-    result r = decode(&d, nd_buf_str(&m), false);
-    bool reached = nd_mem_count() >= nth;
-    nd_mem_fail_at(0);
-    assert_int_equal(r.status, reached ? ND_ERR_MEMORY : ND_OK);
-    nd_decoder_clear(&d);
-    if (!reached) break;
-    assert_true(nth < 100);
+  nd_buf packed[] = {pack_zlib(str(PAGE), 31),  pack_zlib(str(PAGE), 31), pack_zlib(str(PAGE), 15),
+                     pack_zlib(str(PAGE), -15), pack_zstd(str(PAGE)),     {0}};
+  static const char *const encoding[] = {"Content-Encoding: gzip",    "Content-Encoding: deflate",
+                                         "Content-Encoding: deflate", "Content-Encoding: deflate",
+                                         "Content-Encoding: zstd",    "Transfer-Encoding: chunked"};
+  nd_error err;
+  assert_int_equal(nd_buf_printf(&packed[5], &err, "3\r\nabc\r\nrest of it"), ND_OK);
+  nd_mem_strict(true); /* room that is there already fails, too */
+  for (size_t i = 0; i < sizeof packed / sizeof *packed; i++) {
+    nd_buf m = message_of(encoding[i], nd_buf_str(&packed[i]));
+    for (uint64_t nth = 1;; nth++) {
+      nd_decoder d = {0};
+      nd_mem_fail_at(nth);
+      result r = decode(&d, nd_buf_str(&m), false);
+      bool reached = nd_mem_count() >= nth;
+      nd_mem_fail_at(0);
+      assert_int_equal(r.status, reached ? ND_ERR_MEMORY : ND_OK);
+      nd_decoder_clear(&d);
+      if (!reached) break;
+      assert_true(nth < 100);
+    }
+    nd_buf_clear(&m);
+    nd_buf_clear(&packed[i]);
   }
-  nd_buf_clear(&m);
-  nd_buf_clear(&gz);
+  nd_mem_strict(false);
 }
 
 static int drop_held(void **state) {
@@ -418,7 +508,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_heads),     cmocka_unit_test(test_media), cmocka_unit_test(test_chunks),
       cmocka_unit_test(test_encodings), cmocka_unit_test(test_bombs), cmocka_unit_test(test_fuzz),
-      cmocka_unit_test(test_no_memory),
+      cmocka_unit_test(test_no_memory), cmocka_unit_test(test_steps),
   };
   return cmocka_run_group_tests(tests, NULL, drop_held);
 }

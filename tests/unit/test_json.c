@@ -236,8 +236,9 @@ static bool slow_text(slow *s, nd_str text, const char *wanted, nd_json_type *ty
 
 static void make_string(nd_buf *b) {
   static const char *const bits[] = {
-      "\\n", "\\\"",    "\\\\",     "\\u00e9",      "\\ud83d\\ude00",   "\\ud83d",      "\\ude00",
-      "\\/", "\\u0000", "\xc3\xa9", "\xe4\xb8\xad", "\xf0\x9f\x98\x80", "\xed\x9f\xbf", "\x7f"};
+      "\\n",          "\\\"", "\\\\",          "\\u00e9",  "\\ud83d\\ude00", "\\ud83d",
+      "\\ude00",      "\\/",  "\\u0000",       "\xc3\xa9", "\xe4\xb8\xad",   "\xf0\x9f\x98\x80",
+      "\xed\x9f\xbf", "\x7f", "\\ud83d\\uffff"};
   put(b, "\"", 1);
   uint32_t pieces = any(4) == 0 ? any(40) : any(4);
   for (uint32_t i = 0; i < pieces; i++) {

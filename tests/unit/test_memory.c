@@ -389,6 +389,10 @@ static void damage_is_refused(void **state) {
   refused(&v, "outside its buffers");
   view[2] = 1, view[3] = 0;
   refused(&v, "outside its buffers");
+  view[2] = -1;
+  refused(&v, "outside its buffers");
+  view[2] = 0, view[3] = -1;
+  refused(&v, "outside its buffers");
   view[0] = -1;
   refused(&v, "negative length");
 }

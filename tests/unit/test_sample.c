@@ -76,6 +76,9 @@ static void parse(void **state) {
   assert_int_equal(nd_sample_parse(&s, word, &err), ND_ERR_DATA);
   assert_non_null(strstr(err.message, "is no plan"));
   close(fd);
+  nd_io_fail_at(2, EIO); /* the look at how large it is */
+  assert_int_equal(nd_sample_parse(&s, word, &err), ND_ERR_IO);
+  nd_io_fail_at(0, 0);
   unlink(path);
 }
 

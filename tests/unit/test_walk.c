@@ -17,8 +17,8 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
+#include "every_place.h"
 #include "input/walk.h"
-#include "tools.h"
 
 static char top[] = "/tmp/nd_test_walk_XXXXXX";
 
@@ -305,6 +305,53 @@ static void standard_input_is_spooled(void **state) {
   nd_walk_clear(&w);
 }
 
+/* Standard input is this file, from its beginning. */
+static nd_status spool_stdin(void *context) {
+  const char *inputs[] = {"-"};
+  nd_walk w;
+  assert_int_equal(lseek(STDIN_FILENO, 0, SEEK_SET), 0);
+  nd_status status = nd_walk_inputs(&w, inputs, 1, NULL, context, &err);
+  if (status == ND_OK) assert_int_equal(w.files[0].size, 11);
+  nd_walk_clear(&w);
+  return status;
+}
+
+static void spooling_fails_cleanly(void **state) {
+  (void)state;
+  make_file("in", "some\nlines\n");
+  int saved = dup(STDIN_FILENO), fd = open(at("in"), O_RDONLY);
+  assert_true(saved >= 0 && fd >= 0);
+  char spool[600];
+  snprintf(spool, sizeof spool, "%s", at("spool"));
+  dup2(fd, STDIN_FILENO);
+  close(fd);
+  size_t failures = every_place_fails(spool_stdin, spool);
+  dup2(saved, STDIN_FILENO);
+  close(saved);
+  assert_true(failures >= 10);
+}
+
+/* A folder on another file system may have the number of the output's. */
+static void the_output_is_elsewhere(void **state) {
+  (void)state;
+  char other[] = "/dev/shm/nd_test_walk_XXXXXX", below[60];
+  if (!mkdtemp(other)) {
+    print_message("skipped, no other file system\n");
+    skip();
+  }
+  snprintf(below, sizeof below, "%s/below", other);
+  assert_int_equal(mkdir(below, 0777), 0);
+  make_dirs("out");
+  const char *inputs[] = {other};
+  nd_walk w;
+  nd_status status = nd_walk_inputs(&w, inputs, 1, at("out"), NULL, &err);
+  assert_true(w.n == 0 && w.problem_n == 0);
+  nd_walk_clear(&w);
+  rmdir(below);
+  rmdir(other);
+  ok(status);
+}
+
 static void every_fault_is_reported(void **state) {
   (void)state;
   make_file("d/a", "x");
@@ -374,6 +421,8 @@ int main(void) {
                                      TEST(names_that_clash_get_numbers),
                                      TEST(deep_directories),
                                      TEST(standard_input_is_spooled),
+                                     TEST(spooling_fails_cleanly),
+                                     TEST(the_output_is_elsewhere),
                                      TEST(every_fault_is_reported),
                                      TEST(many_files)};
   return cmocka_run_group_tests(tests, setup, teardown);

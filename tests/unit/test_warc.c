@@ -10,6 +10,8 @@
 
 #include "tiny_stream.h"
 
+#include "every_place.h" /* its err comes after the ones above */
+
 enum { MAX = 64 << 20 };
 
 static nd_str str(const char *s) {
@@ -23,7 +25,6 @@ static frames frames_of(const char *text, uint64_t max) {
 
 static nd_document decode(nd_decoder *d, nd_str raw) {
   nd_document doc;
-  nd_error err = {0};
   nd_input_options o = {.max_document = MAX};
   nd_status status = nd_format_warc.decode(&doc, d, raw, &o, &err);
   if (status != ND_OK) print_message("%s\n", err.message);
@@ -192,12 +193,10 @@ static void test_repairs(void **state) {
 }
 
 static void append(nd_buf *b, const char *text) {
-  nd_error err;
   assert_int_equal(nd_buf_append(b, text, strlen(text), &err), ND_OK);
 }
 
 static void fill(nd_buf *b, char c, size_t n) {
-  nd_error err;
   assert_int_equal(nd_buf_reserve(b, n, &err), ND_OK);
   memset(b->p + b->n, c, n);
   b->n += n;
@@ -277,10 +276,81 @@ static void test_large_wrong(void **state) {
   }
 }
 
+/* A large record in a file, whose end is looked for first. */
+typedef struct large {
+  char path[40];
+  const char *why; /* what is said of it, or NULL */
+  int cut_at;      /* the call before which the file loses its end; 0: none */
+} large;
+static large *cutting;
+
+static void cut_file(uint64_t nth) {
+  if ((int)nth == cutting->cut_at) assert_int_equal(truncate(cutting->path, 300000), 0);
+}
+
+static nd_status read_large(void *context) {
+  const large *l = context;
+  nd_input_options o = {.max_document = 1000};
+  nd_frame frame;
+  nd_stream *s;
+  ND_TRY(nd_stream_open(&s, l->path, &err));
+  nd_status status = nd_format_warc.frame(&frame, s, &o, &err);
+  if (status == ND_OK) assert_int_equal(frame.kind, ND_FRAME_REJECT);
+  if (status == ND_OK && l->why) assert_string_equal(err.message, l->why);
+  if (status == ND_OK) assert_int_equal(nd_stream_offset(s), frame.length);
+  nd_stream_close(s);
+  return status;
+}
+
+static void test_large_file(void **state) {
+  (void)state;
+  large l = {"/tmp/nd_test_warc_XXXXXX", "the WARC record is longer than --max-document", 0};
+  nd_buf b = {0};
+  append(&b, "WARC/1.0\nWARC-Type: response\nContent-Length: 3000000\n\n");
+  fill(&b, 'x', 3000000);
+  append(&b, "\n\n" GOOD);
+  int fd = mkstemp(l.path);
+  assert_true(fd >= 0 && write(fd, b.p, b.n) == (ssize_t)b.n);
+  assert_true(every_place_fails(read_large, &l) >= 4);
+  /* The file is cut while it is read, before each of the calls. */
+  nd_io_fail_at(UINT64_MAX, EIO);
+  ok(read_large(&l));
+  const int calls = (int)nd_io_count();
+  l.why = NULL;
+  cutting = &l;
+  nd_io_watch(cut_file);
+  for (l.cut_at = 1; l.cut_at <= calls; l.cut_at++) {
+    assert_int_equal(pwrite(fd, b.p, b.n, 0), b.n);
+    nd_io_fail_at(UINT64_MAX, EIO);
+    err.message[0] = '\0';
+    ok(read_large(&l));
+    assert_non_null(strstr(err.message, l.cut_at < calls ? "truncated" : "the WARC record is "));
+  }
+  nd_io_watch(NULL);
+  nd_io_fail_at(0, 0);
+  close(fd);
+  unlink(l.path);
+  nd_buf_clear(&b);
+}
+
+/* What no frame was made of is no record. */
+static void test_no_record(void **state) {
+  (void)state;
+  static const char *const bad[] = {"", "WARC/1.0", "WARC/1.0\nContent-Length: 3\n",
+                                    "WARC/1.0\nContent-Length: x\n\nabc"};
+  nd_input_options o = {.max_document = MAX};
+  nd_decoder d = {0};
+  nd_document doc;
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    assert_int_equal(nd_format_warc.decode(&doc, &d, str(bad[i]), &o, &err), ND_ERR_DATA);
+    assert_string_equal(err.message, "this is no WARC record");
+  }
+  nd_decoder_clear(&d);
+}
+
 static void timed(const char *what, nd_buf *b, uint64_t max) {
   clock_t start = clock();
   nd_stream *s;
-  nd_error err;
   assert_int_equal(nd_stream_open_memory(&s, nd_buf_str(b), what, &err), ND_OK);
   nd_input_options o = {.max_document = max};
   size_t n = 0;
@@ -347,6 +417,7 @@ static void test_sniff(void **state) {
   assert_int_equal(nd_format_warc.sniff(str(GOOD)), 100);
   assert_int_equal(nd_format_warc.sniff(str("WARC/0.18\nWARC-Type: x\n")), 100);
   assert_int_equal(nd_format_warc.sniff(str("\n\nWARC/1.1\r\n")), 100);
+  assert_int_equal(nd_format_warc.sniff(str("\r\nWARC/1.1\r\n")), 100);
   assert_int_equal(nd_format_warc.sniff(str("WARC/ is a format")), 0);
   assert_int_equal(nd_format_warc.sniff(str("")), 0);
   assert_int_equal(nd_format_warc.sniff(str("<html>")), 0);
@@ -400,11 +471,12 @@ static void test_fixtures(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_golden),    cmocka_unit_test(test_cut_everywhere),
-      cmocka_unit_test(test_bad_heads), cmocka_unit_test(test_repairs),
-      cmocka_unit_test(test_large),     cmocka_unit_test(test_large_wrong),
-      cmocka_unit_test(test_hostile),   cmocka_unit_test(test_fuzz),
-      cmocka_unit_test(test_sniff),     cmocka_unit_test(test_fixtures),
+      cmocka_unit_test(test_golden),     cmocka_unit_test(test_cut_everywhere),
+      cmocka_unit_test(test_bad_heads),  cmocka_unit_test(test_repairs),
+      cmocka_unit_test(test_large),      cmocka_unit_test(test_large_wrong),
+      cmocka_unit_test(test_hostile),    cmocka_unit_test(test_fuzz),
+      cmocka_unit_test(test_sniff),      cmocka_unit_test(test_fixtures),
+      cmocka_unit_test(test_large_file), cmocka_unit_test(test_no_record),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
