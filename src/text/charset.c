@@ -36,8 +36,8 @@ static nd_status from_utf8(nd_str *out, nd_buf *scratch, nd_str bytes, nd_error 
   return ND_OK;
 }
 
+/* A code point that is not ASCII. */
 static size_t put_utf8(char *o, uint32_t c) {
-  if (c < 0x80) return o[0] = (char)c, 1;
   if (c < 0x800) return o[0] = (char)(0xC0 | c >> 6), o[1] = (char)(0x80 | (c & 63)), 2;
   size_t n = c < 0x10000 ? 3 : 4;
   for (size_t i = n; i-- > 1; c >>= 6) o[i] = (char)(0x80 | (c & 63));
@@ -103,8 +103,7 @@ static void fill_from_iconv(upper_half *t, iconv_t cd) {
     in[2 * i] = (char)(128 + i);
     in[2 * i + 1] = ' ';
   }
-  while (left > 0 && iconv(cd, &ip, &left, &op, &room) == (size_t)-1) {
-    if (left == 0 || room < 512) break;
+  while (iconv(cd, &ip, &left, &op, &room) == (size_t)-1) { /* never for the room */
     unsigned char bad = (unsigned char)*ip;
     size_t n = put_utf8(op, bad < 160 ? bad : 0xFFFD);
     op += n;
@@ -115,13 +114,10 @@ static void fill_from_iconv(upper_half *t, iconv_t cd) {
   const char *p = got;
   for (unsigned b = 128; b < 256; b++) {
     const char *space = memchr(p, ' ', (size_t)(op - p));
-    size_t n = space ? (size_t)(space - p) : 0;
-    set_char(t, b, b < 160 ? b : 0xFFFD);
-    if (n >= 1 && n <= 3) {
-      memcpy(t->of[b - 128].utf8, p, n);
-      t->of[b - 128].n = (uint32_t)n;
-    }
-    if (space) p = space + 1;
+    size_t n = (size_t)(space - p) & 3; /* no charset goes beyond three bytes */
+    memcpy(t->of[b - 128].utf8, p, n);
+    t->of[b - 128].n = (uint32_t)n;
+    p = space + 1;
   }
 }
 
@@ -174,8 +170,7 @@ static nd_status from_iconv(nd_str *out, nd_buf *scratch, nd_str bytes, const nd
     size_t result = flushed ? iconv(cd, NULL, NULL, &op, &room) : iconv(cd, &ip, &left, &op, &room);
     int why = errno;
     scratch->n = (size_t)(op - scratch->p);
-    if (result != (size_t)-1 || flushed) continue;
-    if (why == E2BIG) continue;
+    if (result != (size_t)-1 || why == E2BIG) continue;
     const unsigned char *u = (const unsigned char *)ip;
     if (why == EILSEQ && left && *u == 0x80 && strcmp(c->name, "GBK") == 0) {
       ND_TRY(nd_buf_append(scratch, "\xE2\x82\xAC", 3, err));

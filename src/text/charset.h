@@ -39,7 +39,7 @@ const nd_charset *nd_charset_late_meta(nd_str html);
 /* Bytes at the front that are ASCII. */
 size_t nd_ascii_prefix(const unsigned char *p, size_t n);
 
-/* Looks at the sequence at p (left > 0): its length when it is whole and valid,
+/* Looks at the sequence at p, no ASCII (left > 0): its length when it is whole and valid,
  * else 0 and in *bad how many bytes one U+FFFD stands for. */
 size_t nd_utf8_sequence(const unsigned char *p, size_t left, size_t *bad);
 

@@ -33,7 +33,6 @@ static bool second_fits(unsigned char c, unsigned char second) {
 size_t nd_utf8_sequence(const unsigned char *p, size_t left, size_t *bad) {
   unsigned char c = p[0];
   *bad = 1;
-  if (c < 0x80) return 1;
   if (c < 0xC2 || c > 0xF4) return 0;
   size_t n = c < 0xE0 ? 2 : c < 0xF0 ? 3 : 4;
   if (left < 2 || !second_fits(c, p[1])) return 0;

@@ -37,7 +37,7 @@ static int digit_of(char c, bool hex) {
 
 /* p stands after "&#". */
 static const char *numeric(const char *p, const char *end, char *value, size_t *value_n) {
-  bool hex = p < end && (*p | 32) == 'x';
+  bool hex = (*p | 32) == 'x'; /* something follows "&#" */
   p += hex;
   const char *digits = p;
   uint32_t c = 0;

@@ -100,7 +100,6 @@ static bool at_script_word(const char *p, const char *end) {
  * undoes both.  The dashes of "<!--" may be those of "-->". */
 static const char *script_end(const char *p, const char *end, nd_str name) {
   enum { PLAIN, ESCAPED, TWICE } mode = PLAIN;
-  const char *dashes = p; /* a "-->" must not reach back before this */
   for (;;) {
     if (mode == PLAIN) {
       p = p < end ? memchr(p, '<', (size_t)(end - p)) : NULL;
@@ -109,7 +108,7 @@ static const char *script_end(const char *p, const char *end, nd_str name) {
       while (p < end && *p != '<' && *p != '>') p++;
       if (p == end) return end;
       if (*p == '>') {
-        if (p - dashes >= 2 && p[-1] == '-' && p[-2] == '-') mode = PLAIN;
+        if (p[-1] == '-' && p[-2] == '-') mode = PLAIN;
         p++;
         continue;
       }
@@ -118,7 +117,6 @@ static const char *script_end(const char *p, const char *end, nd_str name) {
     if (mode == PLAIN) {
       if (end - p >= 4 && memcmp(p, "<!--", 4) == 0) {
         mode = ESCAPED;
-        dashes = p + 2;
         p += 3;
       }
     } else if (mode == ESCAPED) {
@@ -141,7 +139,7 @@ const char *nd_html_raw_end(const char *p, const char *end, nd_str name, nd_html
 }
 
 static const char *cdata_end(const char *p, const char *end) {
-  const char *close = p < end ? memmem(p, (size_t)(end - p), "]]>", 3) : NULL;
+  const char *close = memmem(p, (size_t)(end - p), "]]>", 3);
   return close ? close : end;
 }
 

@@ -260,7 +260,7 @@ const char *nd_language_guess(nd_str tokens) {
     if (hits[i] > hits[best]) {
       second = best;
       best = i;
-    } else if (second == best || hits[i] > hits[second]) {
+    } else if (hits[i] > hits[second]) {
       second = i;
     }
   }

@@ -59,9 +59,9 @@ nd_str nd_url_host(nd_str url) {
   return host_of_authority(url);
 }
 
-/* An address of version 4 or 6. */
+/* Of version 4 or 6; the host is not empty. */
 static bool is_address(nd_str host) {
-  if (host.n && host.p[0] == '[') return true;
+  if (host.p[0] == '[') return true;
   for (size_t i = 0; i < host.n; i++) {
     if (host.p[i] != '.' && (unsigned)(host.p[i] - '0') >= 10) return false;
   }
@@ -98,5 +98,5 @@ uint64_t nd_site_number(nd_str site) {
   for (size_t i = 0; i < n; i++) small[i] = lower(site.p[i]);
   uint64_t key = XXH3_64bits_withSeed(small, n, site.n);
   if (site.n > n) key = XXH3_64bits_withSeed(site.p + n, site.n - n, key);
-  return key ? key : 1;
+  return key + !key;
 }

@@ -48,13 +48,13 @@ static nd_status normalise(uint32_t *out, size_t *n, const uint32_t *cp, size_t 
   UErrorCode code = U_ZERO_ERROR;
   const UNormalizer2 *nfkc = unorm2_getNFKCInstance(&code);
   if (U_FAILURE(code)) return icu_failed(err, code);
-  UChar from[2 * ND_UNICODE_SPAN], to[2 * ND_UNICODE_SPAN_ROOM];
+  UChar from[2 * ND_UNICODE_SPAN], to[ND_UNICODE_SPAN_ROOM]; /* at most 18 units of each */
   int32_t from_n = 0;
   for (size_t i = 0; i < count; i++) U16_APPEND_UNSAFE(from, from_n, cp[i]);
-  int32_t to_n = unorm2_normalize(nfkc, from, from_n, to, 2 * ND_UNICODE_SPAN_ROOM, &code);
+  int32_t to_n = unorm2_normalize(nfkc, from, from_n, to, ND_UNICODE_SPAN_ROOM, &code);
   if (U_FAILURE(code)) return icu_failed(err, code);
   size_t k = 0;
-  for (int32_t i = 0; i < to_n && k < ND_UNICODE_SPAN_ROOM; k++) U16_NEXT_UNSAFE(to, i, out[k]);
+  for (int32_t i = 0; i < to_n; k++) U16_NEXT_UNSAFE(to, i, out[k]);
   *n = k;
   return ND_OK;
 }
@@ -136,7 +136,7 @@ static nd_status make_entry(uint32_t *entry, nd_buf *more, const UNormalizer2 *n
   char list[LIST_BYTES], flat[4 * CP_ROOM];
   size_t list_n = 0, flat_n = 0, count = 0;
   for (int32_t i = 0; i < normal_n;) U16_NEXT_UNSAFE(normal, i, last);
-  if (normal_n > 0 && u_getCombiningClass((UChar32)last) != 0) flags |= ND_UNICODE_TAIL;
+  if (u_getCombiningClass((UChar32)last) != 0) flags |= ND_UNICODE_TAIL;
   for (int32_t i = 0; i < folded_n; count++) {
     uint32_t c = 0;
     U16_NEXT_UNSAFE(folded, i, c);
@@ -157,14 +157,13 @@ static nd_status make_entry(uint32_t *entry, nd_buf *more, const UNormalizer2 *n
   if (!unorm2_hasBoundaryBefore(nfkc, (UChar32)cp)) {
     unsigned ccc = u_getCombiningClass((UChar32)cp);
     bool never = u_getIntPropertyValue((UChar32)cp, UCHAR_NFKC_QUICK_CHECK) == UNORM_YES;
-    if (never && ccc != 0 && same) {
+    if (never & (ccc != 0) & same) { /* today `never` means the other two */
       *entry = ENTRY(nd_unicode_classify(cp), ND_UNICODE_ID | ND_UNICODE_MARK | ccc);
       return ND_OK;
     }
     flags |= ND_UNICODE_SLOW;
   }
-  if (all_sep) { /* also the empty mapping, would Unicode ever have one */
-    if (count == 0) goto list;
+  if (all_sep & (count > 0)) { /* an empty mapping, would Unicode ever have one, is a list */
     *entry = ENTRY(ND_UNICODE_SEP, flags | ' ');
     return ND_OK;
   }
@@ -172,8 +171,9 @@ static nd_status make_entry(uint32_t *entry, nd_buf *more, const UNormalizer2 *n
     *entry = ENTRY(nd_unicode_classify(cp), ND_UNICODE_ID | flags);
     return ND_OK;
   }
-  /* The tokeniser's reserve is two bytes for each byte of input. */
-  bool fits = flat_n <= 3 && flat_n + 1 <= 2 * (size_t)U8_LENGTH((UChar32)cp);
+  /* The tokeniser's reserve is two bytes for each byte of input: enough for three and a space,
+   * as only ASCII has one byte, and gives one. */
+  bool fits = flat_n - 1 < 3;
   if (fits && (all_word || count == 1)) {
     uint32_t payload = 0;
     for (size_t i = 0; i < flat_n; i++) payload |= (uint32_t)(uint8_t)flat[i] << (8 * i);
@@ -181,7 +181,6 @@ static nd_status make_entry(uint32_t *entry, nd_buf *more, const UNormalizer2 *n
                    flags | payload | (uint32_t)flat_n << ND_UNICODE_LEN_SHIFT);
     return ND_OK;
   }
-list:
   *entry = ENTRY(ND_UNICODE_MORE, flags | (uint32_t)more->n);
   return nd_buf_append(more, list, list_n, err);
 }

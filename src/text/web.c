@@ -92,7 +92,7 @@ static size_t url_begin(nd_str text, size_t at) {
 
 static size_t url_end(nd_str text, size_t at) {
   while (at < text.n && is_url_char(text.p[at])) at++;
-  while (at && strchr(".,:;!?'()[]", text.p[at - 1])) at--;
+  while (strchr(".,:;!?'()[]", text.p[at - 1])) at--; /* a letter stands before */
   return at;
 }
 
@@ -115,9 +115,9 @@ static nd_status put_text(nd_tokens *out, nd_str text, nd_error *err) {
     size_t at = f.dot < f.colon ? f.dot : f.colon;
     if (at == text.n) break;
     size_t begin = url_begin(text, at), end = at + 1;
-    if (begin != SIZE_MAX && begin >= done) {
+    /* A URL never begins inside the one before: that one would have gone on through its mark. */
+    if (begin != SIZE_MAX) {
       end = url_end(text, at);
-      if (end <= at) end = at + 1;
       ND_TRY(nd_words_append(out, (nd_str){text.p + done, begin - done}, ND_TOKENS_WORDS, err));
       ND_TRY(put_pieces(out, (nd_str){text.p + begin, end - begin}, err));
       done = end;

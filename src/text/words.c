@@ -104,7 +104,6 @@ static void put_each(nd_words_run *r, uint32_t payload, unsigned n) {
   for (unsigned i = 0; i < n;) {
     uint32_t cp;
     unsigned length = nd_utf8_decode(&cp, bytes + i, n - i);
-    if (length == 0) return;
     put(r, ND_UNICODE_WORD, bytes + i, length, true);
     i += length;
   }
@@ -361,9 +360,7 @@ static nd_status walk_each(walker *s, nd_error *err) {
 /* ASCII by the kernel; then the boundary is before its last byte. */
 static void run_ascii(walker *s) {
   nd_words_run *r = &s->r;
-  size_t before = r->i;
-  s->kernel->ascii(r, s->stop);
-  if (r->i == before) return;
+  s->kernel->ascii(r, s->stop); /* at least one byte: it stands on ASCII */
   s->span_i = r->i - 1;
   s->span_p = r->p - r->open; /* an open token ends in that byte */
   s->span_count = r->count;

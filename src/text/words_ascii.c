@@ -77,18 +77,18 @@ ND_INLINE uint64_t base_equal_space(base_block b) {
   return mask;
 }
 
-/* Copies run by run; each copy is a whole block, the next one covers its rest. */
-#define COMPACT_BY_RUNS(level, out, from, keep)                  \
-  while (keep) {                                                 \
-    unsigned skip = (unsigned)__builtin_ctzll(keep);             \
-    uint64_t gap = ~(keep >> skip);                              \
-    unsigned length = gap ? (unsigned)__builtin_ctzll(gap) : 64; \
-    level##_block run = level##_load(from + skip);               \
-    level##_classify(&run);                                      \
-    level##_store(out, run);                                     \
-    out += length;                                               \
-    if (skip + length >= 64) break;                              \
-    keep &= ~(uint64_t)0 << (skip + length);                     \
+/* Copies run by run; each copy is a whole block, the next one covers its rest.  Not all
+ * bytes are kept. */
+#define COMPACT_BY_RUNS(level, out, from, keep)                   \
+  while (keep) {                                                  \
+    unsigned skip = (unsigned)__builtin_ctzll(keep);              \
+    unsigned length = (unsigned)__builtin_ctzll(~(keep >> skip)); \
+    level##_block run = level##_load(from + skip);                \
+    level##_classify(&run);                                       \
+    level##_store(out, run);                                      \
+    out += length;                                                \
+    if (skip + length >= 64) break;                               \
+    keep &= ~(uint64_t)0 << (skip + length);                      \
   }
 
 ND_INLINE void base_compact(char *out, base_block b, const char *from, uint64_t keep) {

@@ -55,7 +55,7 @@ TARGET static void KERNEL(ascii)(nd_words_run *shared, size_t stop) {
   /* The last bytes from a copy, so that nothing after the input is read. */
   char pad[3 * ND_WORDS_STEP];
   size_t rest = r.n - r.i, at = 0;
-  if (rest == 0 || r.i >= stop) goto done;
+  if (r.i >= stop) goto done; /* stop <= n */
   memset(pad + (rest & ~(size_t)15), 0, sizeof pad - (rest & ~(size_t)15));
   memcpy(pad, r.in + r.i, rest);
   while (at < rest) {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -103,6 +104,30 @@ static void test_replacement(void **unused) {
   CHECK("\xED\xA0\x80\xF4\x91\x92\x93\xFF\x41", "utf-8", false,
         "\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFDA");
   CHECK("\xE1\x80\xE2\xF0\x91\x92\xF1\xBF\x41", "utf-8", false, "\uFFFD\uFFFD\uFFFD\uFFFDA");
+}
+
+/* Room that does not suffice at once, a label in half a pair of quotes, and a charset that the
+ * system cannot load. */
+static void test_odd(void **unused) {
+  (void)unused;
+  char half[1001], full[3001] = "";
+  for (size_t i = 0; i < 1000; i++) half[i] = '\xB1', memcpy(full + 3 * i, "\uFF71", 4);
+  half[1000] = '\0';
+  check(nd_str_of(half), "shift_jis", false, full);
+  CHECK("\xE9", "\"koi8-r\"", false, "\u0418");
+  CHECK("\xE9", "\"koi8-r", false, "\u00E9"); /* no label: windows-1252 */
+  struct rlimit old, none = {.rlim_cur = 0};
+  assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
+  none.rlim_max = old.rlim_max;
+  assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+  nd_buf scratch = {0};
+  nd_str out;
+  nd_status status =
+      nd_charset_to_utf8(&out, &scratch, nd_str_of("\xE9"), nd_str_of("ibm866"), false, NULL);
+  setrlimit(RLIMIT_NOFILE, &old);
+  assert_int_equal(status, ND_OK);
+  assert_true(nd_str_eq(out, nd_str_of("\u00E9"))); /* as without a label; else \u0449 */
+  nd_buf_clear(&scratch);
 }
 
 /* Decodes code point by code point. */
@@ -292,7 +317,8 @@ static void test_looks_like(void **unused) {
                                    "{\"a\": \"<html>\"}",
                                    "<!doctype svg>",
                                    "<!doctype htmlx>",
-                                   "<?xml"};
+                                   "<?xml",
+                                   "<?xml version='1.0'"};
   for (size_t i = 0; i < sizeof yes / sizeof *yes; i++) {
     if (!nd_html_looks_like(nd_str_of(yes[i]))) fail_msg("%s", yes[i]);
   }
@@ -302,6 +328,13 @@ static void test_looks_like(void **unused) {
   assert_true(nd_html_looks_like((nd_str){"\xFF\xFE<\0p\0>\0", 8}));
   assert_true(nd_html_looks_like((nd_str){"\xFE\xFF\0<\0p\0>", 8}));
   assert_false(nd_html_looks_like((nd_str){"\xFE\xFF<\0p\0>\0", 8}));
+  char wide[4000] = "\xFF\xFE"; /* only the first thousand characters count */
+  for (size_t i = 2; i < sizeof wide; i += 2) wide[i] = ' ';
+  memcpy(wide + 2000, "<\0p\0>", 5);
+  assert_true(nd_html_looks_like((nd_str){wide, sizeof wide}));
+  wide[2000] = wide[2002] = wide[2004] = ' ';
+  memcpy(wide + 3000, "<\0p\0>", 5);
+  assert_false(nd_html_looks_like((nd_str){wide, sizeof wide}));
 }
 
 /* Heads of pages and what they declare; "" is nothing. */
@@ -332,6 +365,8 @@ static void test_prescan(void **unused) {
       {"<meta content='charset=koi8-r' content='charset=big5' http-equiv=content-type>", "KOI8-R"},
       {"<meta charset=koi8-r http-equiv=refresh content='charset=big5'>", "KOI8-R"},
       {"<meta content='charset=big5' charset=koi8-r>", "KOI8-R"},
+      {"<meta charset=nonsense http-equiv=content-type content='charset=big5'>", ""},
+      {"<?xml encoding='nonsense'?><p>", ""},
       {"<!-- <meta charset=big5> --><meta charset=koi8-r>", "KOI8-R"},
       {"<!--><meta charset=koi8-r>", "KOI8-R"},
       {"<!-- <meta charset=koi8-r>", ""},
@@ -396,6 +431,7 @@ static void test_no_memory(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_odd), /* first: nothing is loaded */
       cmocka_unit_test(test_labels),       cmocka_unit_test(test_decoders),
       cmocka_unit_test(test_replacement),  cmocka_unit_test(test_valid_prefix),
       cmocka_unit_test(test_random_bytes), cmocka_unit_test(test_html5lib),

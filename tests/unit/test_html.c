@@ -567,9 +567,13 @@ static void test_rules(void **unused) {
   check_text("a<!-- > -->b<!doctype x>c<?php > d", "abc d");
   check_text("a<template><p>b</p></template>c", "ac");
   check_text("<template shadowrootmode=open>b</template>c", "bc");
+  check_text("<template shadowroot=open>b</template>c", "c");
+  check_text("<template shadowrootmodes=open x>b</template>c", "c");
+  check_text("<svg><![CDATA[", "");
   check_text("<svg><script href='x'/></svg>kept", "kept");
   check_text("<svg><![CDATA[a<b]]></svg>", "a<b");
   check_text("<script><!--<script></script>a</script>b", "b");
+  check_text("<script><!--a->b</script>c", "c");
   check_text("<script><!--<script>a</script>b-->c</script>d", "d");
   check_text("1 < 2 & 3 &lt; 4", "1 < 2 & 3 < 4");
   check_text("<a title='>'>x</a>", "x");
@@ -597,6 +601,8 @@ static void test_elements(void **unused) {
   assert_int_equal(count, 97);
   assert_true(nd_html_element(nd_str_of("BlockQuote")) & ND_HTML_EL_BREAK);
   assert_int_equal(nd_html_element(nd_str_of("blockquote-")), 0);
+  assert_int_equal(nd_html_element(nd_str_of("blockquot")), 0);
+  assert_int_equal(nd_html_element((nd_str){"blockquote\0", 11}), 0);
   assert_int_equal(nd_html_element(nd_str_of("span-")), 0);
 }
 

@@ -80,6 +80,7 @@ static void test_texts(void **unused) {
        "&<AB\uFFFD\uFFFD\u2013\uFFFD&#;&#x;&"},
       {"&notit;&nosuch;&1;&a", ND_HTML_AS_RCDATA, "¬it;&nosuch;&1;&a"},
       {"&not=&notx&not;&not", ND_HTML_AS_VALUE, "&not=&notx¬¬"},
+      {"&not?&not-", ND_HTML_AS_VALUE, "¬?¬-"},
       {"&amp;\r\n\r", ND_HTML_AS_RAWTEXT, "&amp;\n\n"},
       {"&amp;\r", ND_HTML_AS_CDATA, "&amp;\n"},
       {"ABC", ND_HTML_AS_NAME, "abc"},
@@ -92,6 +93,10 @@ static void test_texts(void **unused) {
       fail_msg("%s: %.*s", texts[i].raw, (int)b.n, b.p);
     nd_buf_clear(&b);
   }
+  nd_buf none = {0};
+  nd_mem_fail_at(1);
+  assert_int_equal(nd_html_decode(&none, nd_str_of("a"), ND_HTML_AS_DATA, NULL), ND_ERR_MEMORY);
+  nd_mem_fail_at(0);
   nd_buf nul = {0};
   assert_int_equal(nd_html_decode(&nul, (nd_str){"\0", 1}, ND_HTML_AS_DATA, NULL), ND_OK);
   assert_int_equal(nul.n, 1);
@@ -100,7 +105,31 @@ static void test_texts(void **unused) {
   nd_buf_clear(&nul);
 }
 
+/* What a caller may ask of any token, and of tags in foreign content. */
+static void test_tokens(void **unused) {
+  (void)unused;
+  nd_html_scan s;
+  nd_html_token t;
+  nd_html_attribute a;
+  nd_str none = {0};
+  assert_false(nd_html_next_attribute(&none, &a));
+  nd_html_scan_init(&s, nd_str_of("x<title><b></title>"));
+  assert_true(nd_html_scan_next(&s, &t));
+  nd_html_scan_enter(&s, &t); /* a text enters nothing */
+  assert_true(nd_html_scan_next(&s, &t));
+  s.foreign = true; /* an SVG's title holds elements */
+  nd_html_scan_enter(&s, &t);
+  assert_true(nd_html_scan_next(&s, &t));
+  assert_int_equal(t.kind, ND_HTML_START_TAG);
+  nd_html_scan_init(&s, nd_str_of("<title><b></title>"));
+  assert_true(nd_html_scan_next(&s, &t));
+  nd_html_scan_enter(&s, &t);
+  assert_true(nd_html_scan_next(&s, &t));
+  assert_int_equal(t.kind, ND_HTML_TEXT);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_doctypes), cmocka_unit_test(test_texts)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_doctypes), cmocka_unit_test(test_texts),
+                                     cmocka_unit_test(test_tokens)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -93,6 +93,10 @@ static void test_entries(void **state) {
       assert_true(boundary);
     }
   }
+  for (uint32_t cp = 0xD800; cp < 0xE000; cp++) { /* in no text */
+    uint32_t e = entry_of(cp, &block);
+    assert_int_equal(nd_unicode_kind_of(e), ND_UNICODE_SEP);
+  }
   print_message("%zu of %d blocks are not shared\n", own, ND_UNICODE_BLOCKS);
   assert_true(own < 800); /* a text of all code points must not cost megabytes */
 }

@@ -43,6 +43,8 @@ static void hosts(void **state) {
       {"", ""},
       {"http://", ""},
       {"http:///x", ""},
+      {"http://example.org\\x", "example.org"},
+      {"example:", ""},
       {"ftp://a.b.c/d@e", "a.b.c"}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
     is(nd_url_host(nd_str_of(cases[i][0])), cases[i][1]);
@@ -67,6 +69,14 @@ static void sites(void **state) {
   assert_int_equal(a, nd_site_key(nd_str_of("example.org")));
   assert_true(a != nd_site_key(nd_str_of("http://www.example.net/x")));
   assert_int_equal(nd_site_key(nd_str_of("/x")), 0);
+  /* Longer than any name may be: every byte counts. */
+  char name[2][401];
+  memset(name, 'a', sizeof name);
+  name[0][400] = name[1][400] = '\0';
+  uint64_t long_key = nd_site_number(nd_str_of(name[0]));
+  assert_int_equal(long_key, nd_site_number(nd_str_of(name[1])));
+  name[1][300] = 'b';
+  assert_true(long_key != nd_site_number(nd_str_of(name[1])));
   assert_true(nd_host_same(nd_str_of("A.b"), nd_str_of("a.B")));
   assert_false(nd_host_same(nd_str_of("a.b"), nd_str_of("a.bc")));
 }
