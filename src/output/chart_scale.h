@@ -9,7 +9,7 @@ typedef struct nd_scale {
   double low, high; /* of the data, once fitted: of the axis */
   double from, to;  /* their places */
   bool log;         /* to base 10; only what is above 0 has a place */
-  bool fixed;       /* the ends were given: ticks do not move them */
+  bool fixed;       /* the ends were given, and seen: ticks do not move them */
   bool base;        /* marks grow from the axis: 0 belongs to it */
   bool any;         /* a value was seen */
 } nd_scale;

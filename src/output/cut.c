@@ -6,9 +6,8 @@
 
 enum { BLOCK = 1 << 20 };
 
-nd_status nd_cut_plain(uint64_t *copied, int in, const char *in_name, int out, const char *out_name,
-                       uint64_t begin, uint64_t end, uint64_t out_at, const nd_cut *cuts, size_t n,
-                       nd_error *err) {
+nd_status nd_cut_plain(int in, const char *in_name, int out, const char *out_name, uint64_t begin,
+                       uint64_t end, uint64_t out_at, const nd_cut *cuts, size_t n, nd_error *err) {
   nd_buf block = {0};
   nd_status status = nd_buf_reserve(&block, BLOCK, err);
   uint64_t to = out_at, at = begin;
@@ -45,7 +44,6 @@ nd_status nd_cut_plain(uint64_t *copied, int in, const char *in_name, int out, c
     at += size;
   }
   nd_buf_clear(&block);
-  if (copied) *copied = to - out_at;
   return status;
 }
 

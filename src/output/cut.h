@@ -12,10 +12,9 @@ typedef struct nd_cut {
 } nd_cut;
 
 /* A plain file: copies [begin, end) without `cuts` (rising, inside the range;
- * one may reach beyond `end`) to position `out_at` of `out`.  *copied (may be
- * NULL) is the number of bytes. */
-nd_status nd_cut_plain(uint64_t *copied, int in, const char *in_name, int out, const char *out_name,
-                       uint64_t begin, uint64_t end, uint64_t out_at, const nd_cut *cuts, size_t n,
+ * one may reach beyond `end`) to position `out_at` of `out`. */
+nd_status nd_cut_plain(int in, const char *in_name, int out, const char *out_name, uint64_t begin,
+                       uint64_t end, uint64_t out_at, const nd_cut *cuts, size_t n,
                        nd_error *err) ND_MUST_CHECK;
 
 /* A packed file, from front to back: open, apply … apply, close. */

@@ -33,12 +33,8 @@ static bool turns_text(uint32_t c) {
          (c >= 0x2066 && c <= 0x2069);
 }
 
+/* A picture of a control character: U+2400 and the like, of three bytes. */
 static size_t utf8(char *out, uint32_t c) {
-  if (c < 0x800) {
-    out[0] = (char)(0xc0 | c >> 6);
-    out[1] = (char)(0x80 | (c & 0x3f));
-    return 2;
-  }
   out[0] = (char)(0xe0 | c >> 12);
   out[1] = (char)(0x80 | (c >> 6 & 0x3f));
   out[2] = (char)(0x80 | (c & 0x3f));
@@ -64,7 +60,7 @@ static bool picture(nd_buf *out, uint32_t c, place where, nd_status *status, nd_
   char text[4];
   if (c < 0x20 || c == 0x7f) {
     *status = nd_buf_append(out, text, utf8(text, c == 0x7f ? 0x2421 : 0x2400 + c), err);
-  } else if (c >= 0x80 && c < 0xa0) {
+  } else if (c < 0xa0) { /* visible ASCII does not come here */
     *status = nd_buf_printf(out, err, "\xef\xbf\xbd");
   } else if (turns_text(c)) {
     const char *form = where == IN_HTML     ? "&lt;U+%04" PRIX32 "&gt;"

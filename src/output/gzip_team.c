@@ -206,7 +206,6 @@ nd_status nd_gzip_team_member_end(nd_gzip_team *t, nd_error *err) {
 }
 
 nd_status nd_gzip_team_finish(nd_gzip_team *t, nd_error *err) {
-  if (t->large) ND_TRY(nd_gzip_team_member_end(t, err));
   ND_TRY(flush(t, err));
   if (t->any) return ND_OK;
   z_stream z;

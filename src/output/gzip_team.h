@@ -20,7 +20,8 @@ void nd_gzip_team_threads(nd_gzip_team *t, unsigned threads); /* 1 at first; bef
 nd_status nd_gzip_team_put(nd_gzip_team *t, const char *bytes, size_t n,
                            nd_error *err) ND_MUST_CHECK;
 nd_status nd_gzip_team_member_end(nd_gzip_team *t, nd_error *err) ND_MUST_CHECK;
-/* Packs and writes everything; a file without bytes gets one empty member. */
+/* After the last member's end: packs and writes everything; a file without bytes gets one empty
+ * member. */
 nd_status nd_gzip_team_finish(nd_gzip_team *t, nd_error *err) ND_MUST_CHECK;
 
 #endif

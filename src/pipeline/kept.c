@@ -245,7 +245,7 @@ static nd_status copy_region(const keeper *k, struct member *m, const region *r,
   if (status == ND_OK) status = nd_io_open(&in, file->real, O_RDONLY, 0, err);
   if (status == ND_OK) status = nd_io_open(&out, k->paths[r->file], O_WRONLY, 0, err);
   if (status == ND_OK)
-    status = nd_cut_plain(NULL, in, file->path, out, k->paths[r->file], r->begin, r->end, r->out_at,
+    status = nd_cut_plain(in, file->path, out, k->paths[r->file], r->begin, r->end, r->out_at,
                           m->cuts, m->cut_n, err);
   if (in >= 0) close(in);
   if (out >= 0) {

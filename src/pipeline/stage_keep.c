@@ -59,8 +59,7 @@ nd_status nd_stage_cut(nd_stage *s, nd_str image, const uint8_t *dropped, const 
   nd_status status = find_cuts(&c, s, image, dropped, err);
   if (status == ND_OK) status = nd_io_open(&in, from, O_RDONLY, 0, err);
   if (status == ND_OK) status = nd_io_open(&out, to, O_WRONLY | O_CREAT, 0666, err);
-  if (status == ND_OK)
-    status = nd_cut_plain(NULL, in, from, out, to, begin, end, at, c.cut, c.n, err);
+  if (status == ND_OK) status = nd_cut_plain(in, from, out, to, begin, end, at, c.cut, c.n, err);
   if (in >= 0) close(in);
   if (out >= 0) {
     nd_status closed = nd_io_close(out, to, status == ND_OK ? err : NULL);

@@ -47,15 +47,13 @@ static size_t count(const char *text, const char *what) {
 static void published_beside_ours(void **state) {
   (void)state;
   double x[] = {1, 2}, y[] = {3, 4};
-  nd_series s[] = {{"one", x, y, 2, false, NULL},
-                   {"one", x, y, 2, true, "A 1, Table 1"},
-                   {"two", x, y, 2, false, NULL},
-                   {"two", x, y, 2, true, "A 1, Table 1"},
-                   {"none", x, y, 2, true, "A 1, Table 1"}};
-  static const unsigned colours[] = {1, 1, 2, 2, 3};
-  nd_chart c = {.name = "t", .title = "A title", .series = s, .series_n = 5};
+  nd_series s[] = {{"one", x, y, 2, false, NULL},           {"one", x, y, 2, true, "A 1, Table 1"},
+                   {"two", x, y, 2, false, NULL},           {"two", x, y, 2, true, "A 1, Table 1"},
+                   {"none", x, y, 2, true, "A 1, Table 1"}, {NULL, x, y, 2, true, "A 1, Table 1"}};
+  static const unsigned colours[] = {1, 1, 2, 2, 3, 4};
+  nd_chart c = {.name = "t", .title = "A title", .series = s, .series_n = 6};
   const char *at = drawn(&c);
-  for (unsigned k = 0; k < 5; k++) { /* the legend comes first */
+  for (unsigned k = 0; k < 6; k++) { /* the legend comes first */
     char want[64];
     snprintf(want, sizeof want, "nd-line nd-c%u%s\"", colours[k], s[k].published ? " nd-dash" : "");
     const char *next = strstr(at, "nd-line nd-c");
@@ -356,6 +354,64 @@ static void markers_and_sizes(void **state) {
   (void)drawn(&bars);
   nd_chart none = {.title = "Nothing", .series = s, .series_n = 0};
   (void)drawn(&none);
+  /* Given ranges are no data. */
+  none.x_range = wide;
+  assert_non_null(strstr(drawn(&none), ">no data<"));
+  none.y_range = wide;
+  assert_non_null(strstr(drawn(&none), ">no data<"));
+  none.series_n = 1;
+  assert_null(strstr(drawn(&none), ">no data<"));
+  /* A range on a log axis, and one that ends too far out. */
+  double decades[] = {0.5, 200}, far_out[] = {0, 1e301};
+  none.x_log = true;
+  none.x_range = decades;
+  none.markers = (nd_marker[]){{0.4, false, "before"}, {300, false, "after"}, {100, false, "in"}};
+  none.marker_n = 3;
+  svg = drawn(&none);
+  assert_int_equal(count(svg, "class=\"nd-marker\""), 1);
+  none.x_log = false;
+  none.x_range = far_out;
+  assert_int_equal(count(drawn(&none), "class=\"nd-marker\""), 3); /* the axis goes as far */
+}
+
+/* More series than the description names, and more values than the table lists. */
+static void many_of_them(void **state) {
+  (void)state;
+  enum { SERIES = 14, VALUES = 100 };
+  double x[VALUES], y[VALUES];
+  char name[SERIES][4];
+  nd_series s[SERIES];
+  for (int i = 0; i < VALUES; i++) x[i] = i, y[i] = i * i;
+  for (int k = 0; k < SERIES; k++) {
+    snprintf(name[k], sizeof name[k], "s%d", k);
+    s[k] = (nd_series){.name = name[k], .x = x, .y = y, .n = VALUES};
+  }
+  nd_chart c = {.title = "Many", .series = s, .series_n = SERIES};
+  const char *svg = drawn(&c);
+  assert_non_null(strstr(svg, " s11: 100 values"));
+  assert_null(strstr(svg, " s12: 100 values"));
+  assert_non_null(strstr(svg, "<p>Every 8. value is listed.</p>"));
+}
+
+/* Given ends stay, also where marks grow from the axis; no axis has too many ticks. */
+static void given_ends(void **state) {
+  (void)state;
+  static const double ends[][2] = {{5, 10}, {-10, -5}, {0, 0.3}};
+  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+    nd_scale s = {.from = 0, .to = 100, .base = true, .fixed = true, .any = true};
+    s.low = ends[i][0], s.high = ends[i][1];
+    nd_scale_fit(&s);
+    assert_true(s.low == ends[i][0] && s.high == ends[i][1]);
+    s.log = true;
+    if (i == 0) nd_scale_fit(&s);
+    assert_true(s.low == ends[i][0] && s.high == ends[i][1]);
+    s.log = false;
+    double ticks[ND_TICKS];
+    assert_int_equal(nd_scale_ticks(ticks, &s, 1000), ND_TICKS);
+    nd_scale free_one = {.low = ends[i][0], .high = ends[i][1], .base = true, .any = true};
+    nd_scale_fit(&free_one);
+    assert_true(free_one.low <= 0 && free_one.high >= 0);
+  }
 }
 
 /* Names that are too long are cut: titles and words at their end, paths at their begin. */
@@ -381,6 +437,12 @@ static void long_names_are_cut(void **state) {
   const char *svg = drawn(&c);
   assert_true(count(svg, "\xe2\x80\xa6") >= 3);
   assert_non_null(strstr(svg, "\xe2\x80\xa6\xc3\xa4"));
+  /* Bytes that are no text, and no beginning of a character anywhere. */
+  char rubbish[300];
+  memset(rubbish, 0x80, sizeof rubbish);
+  memcpy(rubbish + sizeof rubbish - 2, "/x", 2);
+  rows[0] = (nd_str){rubbish, sizeof rubbish};
+  (void)drawn(&c);
 }
 
 static void memory_failures(void **state) {
@@ -417,6 +479,8 @@ int main(void) {
       cmocka_unit_test(short_numbers),
       cmocka_unit_test(markers_and_sizes),
       cmocka_unit_test(long_names_are_cut),
+      cmocka_unit_test(many_of_them),
+      cmocka_unit_test(given_ends),
       cmocka_unit_test(memory_failures),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,8 +16,8 @@
 #include <zlib.h>
 
 #include "base/io.h"
+#include "every_place.h"
 #include "output/packer.h"
-#include "tools.h"
 
 static char dir[] = "/tmp/nd_test_packer_XXXXXX";
 
@@ -290,6 +290,82 @@ static void test_failures(void **state) {
   nd_buf_clear(&plain);
 }
 
+/* Members of a gzip file: small ones, and one that is packed as it comes. */
+typedef struct members {
+  nd_buf bytes;
+  size_t small, large;
+} members;
+
+static nd_status pack_members(void *context) {
+  const members *m = context;
+  nd_packer *p;
+  nd_status status = nd_packer_open(&p, at("m"), ND_PACKING_GZIP, true, &err);
+  if (status != ND_OK) return status;
+  if (m->small) status = nd_packer_put(p, m->bytes.p, m->small, &err);
+  if (status == ND_OK) status = nd_packer_put(p, NULL, 0, &err); /* nothing */
+  if (status == ND_OK) status = nd_packer_member_end(p, &err);
+  if (status == ND_OK) status = nd_packer_put(p, m->bytes.p + m->small, m->large, &err);
+  if (status != ND_OK) {
+    nd_packer_abandon(p);
+    return status;
+  }
+  return nd_packer_close(p, false, &err);
+}
+
+static void test_members_fail(void **state) {
+  (void)state;
+  new_seed();
+  enum { MIB = 1 << 20 };
+  const size_t n = 4 * MIB + MIB / 2;
+  members m = {0};
+  ok(nd_buf_reserve(&m.bytes, n, &err));
+  memset(m.bytes.p, 'x', n);
+  static const size_t sizes[][2] = {{0, 0}, {100, 1000}, {1000, 4 * MIB + 100000}};
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    m.small = sizes[i][0], m.large = sizes[i][1];
+    assert_true(every_place_fails(pack_members, &m) >= 4);
+    reads_back(at("m"), ND_PACKING_GZIP, (nd_str){m.bytes.p, m.small + m.large});
+  }
+  /* What cannot be packed is written as it comes: each of the writes fails. */
+  for (size_t i = 0; i + 8 <= n; i += 8) {
+    uint64_t noise = rng = rng * 6364136223846793005u + 1442695040888963407u;
+    noise ^= noise >> 29;
+    memcpy(m.bytes.p + i, &noise, 8);
+  }
+  m.small = 1000, m.large = n - 1000;
+  int failures = 0;
+  for (uint64_t nth = 1;; nth++) {
+    nd_io_fail_at(nth, ENOSPC);
+    nd_status status = pack_members(&m);
+    bool reached = nd_io_count() >= nth;
+    nd_io_fail_at(0, 0);
+    if (!reached) break;
+    if (status != ND_OK) assert_int_equal(status, ND_ERR_IO);
+    failures += status != ND_OK;
+  }
+  assert_true(failures >= 5);
+  nd_buf_clear(&m.bytes);
+}
+
+static nd_status copy_packed(void *context) {
+  const int in = *(const int *)context;
+  nd_packer *p;
+  nd_status status = nd_packer_open(&p, at("c"), ND_PACKING_ZSTD, false, &err);
+  if (status != ND_OK) return status;
+  status = nd_packer_copy(p, in, 0, 300000, "in", &err);
+  if (status == ND_OK) return nd_packer_close(p, false, &err);
+  nd_packer_abandon(p);
+  return status;
+}
+
+static void test_copies_fail(void **state) {
+  (void)state;
+  int in = open(at("zeros"), O_RDWR | O_CREAT | O_TRUNC, 0666);
+  assert_true(in >= 0 && ftruncate(in, 300000) == 0);
+  assert_true(every_place_fails(copy_packed, &in) >= 6);
+  close(in);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_teardown(test_round_trip, clear_hooks),
@@ -297,6 +373,8 @@ int main(void) {
       cmocka_unit_test_teardown(test_gzip_header, clear_hooks),
       cmocka_unit_test_teardown(test_copy, clear_hooks),
       cmocka_unit_test_teardown(test_failures, clear_hooks),
+      cmocka_unit_test_teardown(test_members_fail, clear_hooks),
+      cmocka_unit_test_teardown(test_copies_fail, clear_hooks),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }

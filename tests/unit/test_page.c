@@ -14,9 +14,9 @@
 
 #include "base/rng.h"
 #include "base/sha256.h"
+#include "every_place.h"
 #include "output/escape.h"
 #include "output/page.h"
-#include "tools.h"
 #include "xml_check.h"
 
 static void expect(nd_status (*escape)(nd_buf *, nd_str, bool, nd_error *), bool line,
@@ -176,11 +176,78 @@ static void unwritable_folder(void **state) {
   assert_non_null(strstr(err.message, "/dev/null"));
 }
 
+/* A page that is not written anywhere, and odd tables. */
+static void odd_pages(void **state) {
+  (void)state;
+  double x[] = {1, 2}, y[] = {3, 4};
+  nd_series s = {.name = "s", .x = x, .y = y, .n = 2};
+  nd_chart chart = {.name = "c", .title = "c", .series = &s, .series_n = 1};
+  const char *columns[] = {"", "n#", "#"};
+  nd_page p;
+  nd_page_start(&p, NULL, "t", NULL, &err);
+  nd_page_chart(&p, &chart);
+  nd_page_table(&p, "none", NULL, 0);
+  nd_page_table_end(&p);
+  nd_page_table(&p, "some", columns, 3);
+  nd_page_cell(&p, "x");
+  nd_page_cell_number(&p, 1.5, -1);
+  nd_page_cell_number(&p, 0.5, 40);
+  nd_page_cell(&p, "cut");
+  nd_page_table_end(&p);
+  ok(nd_buf_append(&p.html, "", 1, &err));
+  assert_non_null(
+      strstr(p.html.p, "<th scope=\"col\"></th><th scope=\"col\" class=\"num\">n</th>"));
+  assert_non_null(
+      strstr(p.html.p, "<td class=\"num\">2</td><td class=\"num\">0.50000000000000000</td>"));
+  ok(nd_page_write(&p));
+  /* A chart without a name has no file of its own. */
+  nd_page_start(&p, "/dev/null/x", "t", NULL, &err);
+  chart.name = NULL;
+  nd_page_chart(&p, &chart);
+  ok(p.status);
+  chart.name = "c";
+  nd_page_chart(&p, &chart);
+  assert_int_equal(nd_page_write(&p), ND_ERR_IO);
+}
+
+/* So large that it does not wait in the writer's buffer; with a script at its end. */
+static nd_status large_page(void *context) {
+  const char *const *with = context; /* folder, text */
+  double x[] = {1, 2}, y[] = {3, 4};
+  nd_series s = {.name = "s", .x = x, .y = y, .n = 2};
+  nd_chart chart = {.name = "first", .title = "c", .series = &s, .series_n = 1};
+  nd_page p;
+  nd_page_start(&p, with[0], "t", "lead", &err);
+  nd_page_chart(&p, &chart);
+  nd_page_paragraph(&p, with[1]);
+  if (p.status == ND_OK) p.status = nd_page_foot(&p.html, "let x = 1;", &err);
+  return nd_page_write(&p);
+}
+
+static void pages_fail_cleanly(void **state) {
+  (void)state;
+  enum { N = 1500000 };
+  char dir[] = "/tmp/neardup-page-XXXXXX", path[100];
+  assert_non_null(mkdtemp(dir));
+  char *text = malloc(N + 1);
+  memset(text, 'x', N);
+  text[N] = '\0';
+  const char *with[] = {dir, text};
+  assert_true(every_place_fails(large_page, with) >= 12);
+  free(text);
+  snprintf(path, sizeof path, "%s/index.html", dir);
+  unlink(path);
+  snprintf(path, sizeof path, "%s/first.svg", dir);
+  unlink(path);
+  assert_int_equal(rmdir(dir), 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(escapes), cmocka_unit_test(random_bytes),
-      cmocka_unit_test(digests), cmocka_unit_test(whole_page),
-      cmocka_unit_test(counts),  cmocka_unit_test(unwritable_folder),
+      cmocka_unit_test(escapes),   cmocka_unit_test(random_bytes),
+      cmocka_unit_test(digests),   cmocka_unit_test(whole_page),
+      cmocka_unit_test(counts),    cmocka_unit_test(unwritable_folder),
+      cmocka_unit_test(odd_pages), cmocka_unit_test(pages_fail_cleanly),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
