@@ -183,7 +183,7 @@ static void packed_files(void **state) {
 /* Three members, the middle one damaged; cuts in the first and last, one beyond the end. */
 typedef struct damaged {
   nd_buf want;
-  bool abandoned, within; /* the last cut is left out */
+  bool abandoned, within; /* only the first cut */
 } damaged;
 
 static nd_status cut_damaged(void *context) {
@@ -194,14 +194,14 @@ static nd_status cut_damaged(void *context) {
   uint64_t bytes;
   nd_status status = nd_cutter_open(&c, at("in"), at("out"), true, 1, &err);
   if (status != ND_OK) return status;
-  status = nd_cutter_apply(c, cuts, d->within ? 2 : 3, splits, d->within ? 3 : 5, &err);
+  status = nd_cutter_apply(c, cuts, d->within ? 1 : 3, splits, d->within ? 2 : 5, &err);
   if (status != ND_OK || d->abandoned) {
     nd_cutter_abandon(c);
     assert_int_equal(access(at("out"), F_OK), -1);
     return status;
   }
   status = nd_cutter_close(&bytes, c, &err);
-  if (status == ND_OK) assert_int_equal(bytes, d->want.n);
+  if (status == ND_OK && !d->within) assert_int_equal(bytes, d->want.n);
   return status;
 }
 
