@@ -6,7 +6,6 @@
 #include "join/block_join.h"
 
 enum {
-  FEW = 2,        /* postings that are compared without sketches */
   MARK_FROM = 3,  /* candidates of a record from which its tokens are marked … */
   MARK_LONG = 32, /* … if it has as many */
 };
@@ -26,8 +25,8 @@ typedef struct slices {
  * often near the end: one of them has a token there that the other lacks. */
 static bool met_before(const nd_block_join *b, const uint32_t *x, const uint32_t *x_end,
                        const uint32_t *y, const uint32_t *y_end) {
-  const ptrdiff_t n = x_end - x, m = y_end - y;
-  if (n <= 0 || m <= 0) return false;
+  const ptrdiff_t n = x_end - x, m = y_end - y; /* m > 0 */
+  if (n <= 0) return false;
   if (*x == *y) return true;
   if (n > 1 && x_end[-2] == y_end[-1]) return true;
   if (m > 1 && x_end[-1] == y_end[-2]) return true;
@@ -90,7 +89,7 @@ static nd_status verify_run(nd_block_worker *w, const nd_candidate *c, size_t n,
     const uint32_t *at_a = a_end - (size_x - c->i), *at_b = b_end - (size_y - c->j);
     if (b < at_b && *b < w->from) {
       const uint32_t *early = at_b;
-      while (early > b && early[-1] >= w->from) early--;
+      while (early[-1] >= w->from) early--;
       if (mark ? any_marked(mark, b, early) : met_before(block, a, at_a, b, early)) continue;
     }
     w->join->after_suffix++;
@@ -129,7 +128,7 @@ nd_status nd_block_verify(nd_block_worker *w, nd_error *err) {
 }
 
 nd_status nd_block_reserve_side(nd_block_worker *w, uint32_t n, nd_error *err) {
-  if (n <= w->side_cap && w->side_memory) return ND_OK;
+  if (n <= w->side_cap) return ND_OK;
   const unsigned words = w->block->words;
   const size_t cap = (size_t)n + n / 2 + 64, one = cap * 4 + ND_SLACK, wide = cap * 8 + ND_SLACK;
   const size_t bytes = 2 * one + (words + 1) * wide;
@@ -148,40 +147,27 @@ nd_status nd_block_reserve_side(nd_block_worker *w, uint32_t n, nd_error *err) {
   return ND_OK;
 }
 
-/* Without sketches: every x meets those before it one by one, back to the smallest. */
-static nd_status join_plain(nd_block_worker *w, const nd_block_list *list, uint32_t from,
-                            uint32_t to, nd_error *err) {
+/* Two postings: without sketches.  They have not the same token before (met_in_whole). */
+static nd_status join_two(nd_block_worker *w, const nd_block_list *list, nd_error *err) {
   const nd_join_task *t = w->block->task;
-  const unsigned split = t->options.split != 0, words = w->block->words;
-  uint64_t met = 0, passed = 0;
-  for (uint32_t i = from; i < to; i++) {
-    const nd_posting *x = nd_list_at(list, i, words);
-    const nd_join_class *c = &t->class_[x->class_];
-    const int32_t limit = nd_posting_limit(c->limit_x, x);
-    const uint32_t lowest = c->lowest;
-    for (uint32_t j = i; j-- > 0;) {
-      const nd_posting *y = nd_list_at(list, j, words);
-      if (y->record < lowest) break;
-      unsigned same_side = nd_posting_side(x) == nd_posting_side(y);
-      if (!nd_posting_indexed(y) || (split & same_side)) continue;
-      met++;
-      if (limit + nd_posting_limit(t->class_[y->class_].limit_y, y) < 0) continue;
-      passed++;
-      w->candidate[w->candidates] =
-          (nd_candidate){x->record, y->record, nd_posting_position(x), nd_posting_position(y)};
-      w->candidates += x->before != y->before || x->before == UINT32_MAX;
-      if (w->candidates == ND_BLOCK_CANDIDATES) ND_TRY(nd_block_verify(w, err));
-    }
-  }
-  w->join->after_size += met;
-  w->join->after_positional += passed;
-  return ND_OK;
+  const nd_posting *y = nd_list_at(list, 0, w->block->words);
+  const nd_posting *x = nd_list_at(list, 1, w->block->words);
+  const nd_join_class *c = &t->class_[x->class_];
+  const bool apart = !t->options.split || nd_posting_side(x) != nd_posting_side(y);
+  if (y->record < c->lowest || !nd_posting_indexed(y) || !apart) return ND_OK;
+  w->join->after_size++;
+  const int32_t limit = nd_posting_limit(t->class_[y->class_].limit_y, y);
+  if (nd_posting_limit(c->limit_x, x) + limit < 0) return ND_OK;
+  w->join->after_positional++;
+  w->candidate[w->candidates++] =
+      (nd_candidate){x->record, y->record, nd_posting_position(x), nd_posting_position(y)};
+  return w->candidates == ND_BLOCK_CANDIDATES ? nd_block_verify(w, err) : ND_OK;
 }
 
 static nd_status join_range(nd_block_worker *w, const nd_block_list *list, uint32_t from,
                             uint32_t to, nd_error *err) {
   const nd_block_join *b = w->block;
-  if (list->n <= FEW) return join_plain(w, list, from, to, err);
+  if (list->n == 2) return join_two(w, list, err);
   if (!b->task->options.split) return b->sides(w, list, from, to, 0, 0, err);
   ND_TRY(b->sides(w, list, from, to, 0, 1, err));
   return b->sides(w, list, from, to, 1, 0, err);
@@ -256,9 +242,7 @@ static nd_status join_slice(void *context, unsigned member, uint64_t job, nd_err
 
 static int costlier(const void *a, const void *b) {
   const slice *x = a, *y = b;
-  if (x->cost != y->cost) return x->cost < y->cost ? 1 : -1;
-  if (x->heavy != y->heavy) return x->heavy < y->heavy ? -1 : 1;
-  return x->from < y->from ? -1 : x->from > y->from;
+  return (x->cost < y->cost) - (x->cost > y->cost);
 }
 
 nd_status nd_block_join_heavies(nd_block_join *b, nd_error *err) {
@@ -272,7 +256,7 @@ nd_status nd_block_join_heavies(nd_block_join *b, nd_error *err) {
       ND_TRY_GOTO(nd_array_grow(&all.slice, &all.cap, all.n + 1, sizeof *all.slice, err), out);
       slice piece = {h, (uint32_t)(one->list.n * p / pieces),
                      (uint32_t)(one->list.n * (p + 1) / pieces), one->cost / pieces};
-      if (piece.from < piece.to) all.slice[all.n++] = piece;
+      all.slice[all.n++] = piece; /* never empty: a heavy list has more postings than pieces */
     }
   }
   if (all.n == 0) goto out;

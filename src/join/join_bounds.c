@@ -58,10 +58,9 @@ static bool cosine_enough(const nd_join_bounds *b, uint64_t c, uint64_t x, uint6
 }
 
 uint64_t nd_join_overlap_cosine(const nd_join_bounds *b, uint64_t x, uint64_t y) {
-  /* The estimate is off by a few at most; the loops make it exact. */
+  /* Rounding is far below one, so the estimate is at most the number wanted, and near. */
   double near = (double)b->num / (double)b->den * sqrt((double)x * (double)y);
   uint64_t c = (uint64_t)near;
-  while (c > 0 && cosine_enough(b, c - 1, x, y)) c--;
   while (!cosine_enough(b, c, x, y)) c++;
   return c;
 }
@@ -79,17 +78,15 @@ uint64_t nd_join_min_size(const nd_join_bounds *b, uint64_t x) {
 uint64_t nd_join_max_size(const nd_join_bounds *b, uint64_t x, uint64_t rest) {
   uint64_t y = x;
   switch (b->similarity) {
-    case ND_JOIN_JACCARD: {
-      uint64_t both = rest * (b->num + b->den) / b->num;
-      y = both > x ? both - x : 0;
+    case ND_JOIN_JACCARD:
+      y = rest * (b->num + b->den) / b->num - x; /* in the prefix rest >= num x / den */
       break;
-    }
     case ND_JOIN_COSINE: {
       wide most = (wide)(rest * b->den) * (rest * b->den) / ((wide)(b->num * b->num) * x);
       y = most > x ? x : (uint64_t)most;
       break;
     }
-    case ND_JOIN_OVERLAP: y = rest >= b->num ? x : 0; break;
+    case ND_JOIN_OVERLAP: break; /* in the prefix the rest is large enough for any */
     case ND_JOIN_CONTAINMENT: y = rest * b->den / b->num; break;
   }
   return y < x ? y : x;

@@ -130,7 +130,7 @@ out:
 static int rarer(const void *a, const void *b) {
   const frequent *x = a, *y = b;
   if (x->df != y->df) return x->df < y->df ? -1 : 1;
-  return x->order < y->order ? -1 : x->order > y->order;
+  return (x->order > y->order) - (x->order < y->order);
 }
 
 /* Ranks of frequent tokens, from `first` on; then the rank replaces the frequency. */
@@ -340,10 +340,8 @@ nd_status nd_sets_build(nd_sets *out, const uint64_t *raw, const uint64_t *begin
   if (n == 0) begin = nothing;
   ND_TRY(check_input(begin, n, err));
   builder b = {.out = out};
-  b.shards = (nd_token_shards){.raw = raw ? raw + begin[0] : raw,
-                               .begin = begin,
-                               .records = n,
-                               .threads = threads ? threads : 1};
+  b.shards = (nd_token_shards){
+      .raw = raw ? raw + begin[0] : raw, .begin = begin, .records = n, .threads = threads};
   nd_status status = build(&b, err);
   for (uint32_t c = 0; b.firsts && c < b.shards.chunks; c++) {
     nd_free(b.firsts[c].shard);
@@ -355,7 +353,7 @@ nd_status nd_sets_build(nd_sets *out, const uint64_t *raw, const uint64_t *begin
   nd_free(b.size);
   nd_free(b.stored);
   nd_token_shards_clear(&b.shards); /* before the sketches, which need room */
-  if (status == ND_OK) status = sketch(out, threads ? threads : 1, err);
+  if (status == ND_OK) status = sketch(out, threads, err);
   if (status != ND_OK) nd_sets_clear(out);
   return status;
 }

@@ -35,7 +35,8 @@ typedef struct nd_sets {
 } nd_sets;
 
 /* Record r of the input holds raw[begin[r]] … raw[begin[r + 1] - 1], in any order.
- * At most 2^32 - 3 records and 2^31 - 1 tokens in each.  The same for any threads. */
+ * At most 2^32 - 3 records and 2^31 - 1 tokens in each.  The same for any threads (at least
+ * one). */
 nd_status nd_sets_build(nd_sets *out, const uint64_t *raw, const uint64_t *begin, uint64_t n,
                         unsigned threads, nd_error *err) ND_MUST_CHECK;
 void nd_sets_clear(nd_sets *s);

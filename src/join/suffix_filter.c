@@ -20,8 +20,8 @@ int64_t nd_suffix_filter(nd_join_run_of x, nd_join_run_of y, int64_t most, uint3
   int64_t to = middle + slack + (x.n < y.n ? 0 : unequal);
   if (from < 0) from = 0;
   if (to > (int64_t)x.n - 1) to = (int64_t)x.n - 1;
-  if (from > to) return most + 1;
-  /* The first place whose token is not smaller. */
+  /* The window is not empty: from <= x.n - 1, since the middle of y is, less their difference.
+   * The first place whose token is not smaller. */
   uint32_t low = (uint32_t)from, high = (uint32_t)to + 1;
   while (low < high) {
     uint32_t half = low + (high - low) / 2;
