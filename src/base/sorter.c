@@ -213,9 +213,10 @@ nd_status nd_sorter_finish(nd_sorter *s, nd_error *err) {
   nd_free(s->items);
   s->items = NULL;
   s->cap = 0;
+  const size_t least = nd_mem_is_strict() ? STRICT_ROOM / 2 : WINDOW_MIN;
   s->window = s->most / s->run_count;
   if (s->window > 1 << 16) s->window = 1 << 16;
-  if (s->window < WINDOW_MIN) s->window = WINDOW_MIN;
+  if (s->window < least) s->window = least;
   s->windows = nd_malloc(s->run_count * s->window * sizeof *s->windows);
   s->heap = nd_malloc(s->run_count * sizeof *s->heap);
   if (!s->windows || !s->heap)

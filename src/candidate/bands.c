@@ -20,14 +20,13 @@ static uint32_t bands_needed(double threshold, double recall, uint32_t r, uint32
 }
 
 nd_bands nd_bands_choose(double threshold, double recall, uint32_t limit, uint32_t most) {
-  nd_bands best = {0, 0}, least = {0, 0};
+  /* (1 - s^r)^b >= (1 - s)^(r b): no cut needs fewer positions than bands of one row. */
+  nd_bands best = {bands_needed(threshold, recall, 1, most), 1};
   for (uint32_t r = 1; r <= 64 && r <= most; r++) {
     uint32_t b = bands_needed(threshold, recall, r, most / r);
-    if (b == 0) continue;
-    if (b * r <= limit) best = (nd_bands){b, r};
-    if (least.bands == 0 || b * r < least.bands * least.rows) least = (nd_bands){b, r};
+    if (b && b * r <= limit) best = (nd_bands){b, r};
   }
-  return best.bands ? best : least;
+  return best;
 }
 
 nd_bands nd_bands_cut(double threshold, double recall, uint32_t k) {

@@ -46,7 +46,6 @@ nd_status nd_common_new(nd_common **out, const nd_common_options *o, nd_error *e
   nd_common *c = nd_calloc(1, sizeof *c);
   if (!c) return nd_fail_memory(err, sizeof *c);
   c->options = *o;
-  if (c->options.threads < 1) c->options.threads = 1;
   pthread_mutex_init(&c->lock, NULL);
   c->cap = o->memory / WORD_BYTES;
   const uint64_t longest = (uint64_t)o->documents + HEAD + 1, all = UINT32_MAX - PIECE;

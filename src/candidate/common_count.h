@@ -19,7 +19,7 @@ typedef struct nd_common nd_common;
 typedef struct nd_common_options {
   uint32_t documents;
   uint32_t split; /* 0: all pairs; else one document below it and one not */
-  unsigned threads;
+  unsigned threads; /* 1 at least */
   uint64_t memory; /* bytes for lists, index and counters; one list always fits */
 } nd_common_options;
 

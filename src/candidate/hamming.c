@@ -253,7 +253,7 @@ static nd_status worth_tables(bool *out, const nd_search *s, uint64_t n, nd_erro
       squares += (double)count[b] * (count[b] - (count[b] != 0));
   }
   nd_free(count);
-  double each = (double)step * ((double)n / (double)(set->n ? set->n : 1));
+  double each = (double)step * ((double)n / (double)set->n);
   *out = nd_solve_pays(squares * each * each, (double)taken * each, s->plan.pieces);
   return ND_OK;
 }

@@ -193,7 +193,7 @@ static nd_status cut_part(bool *cut, nd_solve_level *l, far *f, const nd_deal *d
   const uint64_t runs = 64, each = n / runs < f->fit / runs ? n / runs : f->fit / runs;
   *cut = false;
   s->set.n = 0; /* runs from all over the part are the sample */
-  for (uint64_t i = 0; i < runs && each; i++)
+  for (uint64_t i = 0; i < runs; i++)
     ND_TRY(load(f, deal, part, n / runs * i, each < TALLIED ? each : TALLIED, err));
   nd_bit_tally tally;
   nd_solve_tally_start(&tally);

@@ -79,11 +79,11 @@ static nd_status give_vectors(nd_solver *s, uint32_t row_a, uint32_t row_b, uint
 
 /* --- pieces ----------------------------------------------------------------------- */
 
-/* Bits [begin, end) of word w. */
+/* Bits [begin, end) of word w, of which there is one at least. */
 ND_INLINE uint64_t range_mask(uint32_t w, uint32_t begin, uint32_t end) {
   uint64_t mask = ~(uint64_t)0;
-  if (begin > 64 * w) mask = begin >= 64 * w + 64 ? 0 : mask << (begin - 64 * w);
-  if (end < 64 * w + 64) mask &= end <= 64 * w ? 0 : ~(uint64_t)0 >> (64 * w + 64 - end);
+  if (begin > 64 * w) mask <<= begin - 64 * w;
+  if (end < 64 * w + 64) mask &= ~(uint64_t)0 >> (64 * w + 64 - end);
   return mask;
 }
 

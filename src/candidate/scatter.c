@@ -154,6 +154,21 @@ static nd_status gather(nd_gathered *out, const nd_item *items, size_t n, const 
   return ND_OK;
 }
 
+/* What a part has on disk, through `room` for READ_ROOM items. */
+static nd_status gather_written(nd_gathered *out, const nd_scatter *s, const part *p,
+                                const wanted *w, nd_item *room, nd_error *err) {
+  for (size_t e = 0; e < p->extents; e++) {
+    const extent x = p->extent[e];
+    for (uint64_t at = 0; at < x.count; at += READ_ROOM) {
+      const size_t n = x.count - at < READ_ROOM ? (size_t)(x.count - at) : READ_ROOM;
+      ND_TRY(nd_io_pread_full(s->fd, room, n * sizeof *room, (x.first + at) * sizeof *room,
+                              file_name, err));
+      ND_TRY(gather(out, room, n, w, err));
+    }
+  }
+  return ND_OK;
+}
+
 nd_status nd_scatter_take(nd_gathered *out, nd_scatter *s, uint32_t number, uint32_t slice,
                           unsigned slice_bits, nd_error *err) {
   const part *p = &s->part[number];
@@ -162,16 +177,8 @@ nd_status nd_scatter_take(nd_gathered *out, nd_scatter *s, uint32_t number, uint
   ND_TRY(gather(out, p->items, p->n, &w, err));
   if (p->extents) {
     nd_item *room = nd_malloc(READ_ROOM * sizeof *room);
-    nd_status status = room ? ND_OK : nd_fail_memory(err, READ_ROOM * sizeof *room);
-    for (size_t e = 0; e < p->extents && status == ND_OK; e++) {
-      const extent x = p->extent[e];
-      for (uint64_t at = 0; at < x.count && status == ND_OK; at += READ_ROOM) {
-        const size_t n = x.count - at < READ_ROOM ? (size_t)(x.count - at) : READ_ROOM;
-        status = nd_io_pread_full(s->fd, room, n * sizeof *room, (x.first + at) * sizeof *room,
-                                  file_name, err);
-        if (status == ND_OK) status = gather(out, room, n, &w, err);
-      }
-    }
+    const nd_status status = room ? gather_written(out, s, p, &w, room, err)
+                                  : nd_fail_memory(err, READ_ROOM * sizeof *room);
     nd_free(room);
     ND_TRY(status);
   }

@@ -90,11 +90,9 @@ static void take_union(nd_clusters *c, uint32_t a, uint32_t b, uint64_t value) {
   if (x != y) c->centre[y] = x;
 }
 
+/* The centre has the best position of all. */
 static void take_value(nd_clusters *c, uint32_t a, uint32_t b, uint64_t value) {
-  if (c->centre[b] == a)
-    c->value[b] = value;
-  else if (c->centre[a] == b)
-    c->value[a] = value;
+  if (c->centre[b] == a) c->value[b] = value;
 }
 
 nd_status nd_clusters_components(nd_clusters *c, nd_sorter *pairs, const uint32_t *document,

@@ -44,8 +44,7 @@ nd_status nd_what_if_star(uint64_t dropped[ND_WHAT_IF_STEPS], const nd_what_if *
   if (status == ND_OK) status = mark_dropped(mask, w, words, items, err);
   for (size_t i = 0; status == ND_OK && i < all; i++)
     for (uint64_t m = mask[i]; m; m &= m - 1) {
-      const unsigned t = w->low + (unsigned)(i % words) * WORD + (unsigned)__builtin_ctzll(m);
-      if (t < ND_WHAT_IF_STEPS) dropped[t]++;
+      dropped[w->low + (unsigned)(i % words) * WORD + (unsigned)__builtin_ctzll(m)]++;
     }
   nd_free(mask);
   nd_free(items);

@@ -316,18 +316,17 @@ static nd_status search(nd_edit_worker *w, const piece *p, uint32_t x, meet_func
   for (int64_t i = 0; i < segments; i++) {
     const int64_t at = p->segments[i].at, size = p->segments[i].size;
     const uint64_t shift_out = p->segments[i].power;
-    /* At most i edits before the segment and tau - i after it. */
+    /* At most i edits before the segment and tau - i after it.  There are as many segments of a
+     * symbol at least before and after it, and gap <= tau: the range is in x, and not empty. */
     int64_t from = at - i > at + gap - (tau - i) ? at - i : at + gap - (tau - i);
     int64_t to = at + i < at + gap + (tau - i) ? at + i : at + gap + (tau - i);
-    if (from < 0) from = 0;
-    if (to > n - size) to = n - size;
     for (int64_t k = from; k <= to; k++) {
       uint64_t key = key_of(hash[k + size] - hash[k] * shift_out, (uint32_t)i);
       uint64_t bit = filter_bit(key, p->shift);
       if (ND_UNLIKELY(p->filter[bit >> 6] >> (bit & 63) & 1))
         ND_TRY(look_at(w, p, x, key, bound, err));
     }
-    if (to >= from) w->count.probes += (uint64_t)(to - from + 1);
+    w->count.probes += (uint64_t)(to - from + 1);
   }
   return ND_OK;
 }
@@ -343,7 +342,7 @@ static nd_status look(void *context, unsigned member, uint64_t job, nd_error *er
   for (uint64_t x64 = first; x64 < last; x64++) {
     uint32_t x = (uint32_t)x64;
     bool hashed = false;
-    while (k < v->n && v->pieces[k].length + tau < s->length[x]) k++;
+    while (v->pieces[k].length + tau < s->length[x]) k++; /* not so the last one, see run_wave */
     for (size_t i = k; i < v->n && v->pieces[i].first < x; i++) {
       const piece *p = &v->pieces[i];
       if (!p->indexed) {

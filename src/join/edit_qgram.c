@@ -233,7 +233,7 @@ static nd_status probe(nd_edit_worker *w, const grams *g, uint32_t x, nd_error *
         high = middle;
     }
     int64_t at = out + i;
-    for (; first < last && g->postings[first].string < x; first++) {
+    for (; g->postings[first].string < x; first++) { /* x itself is there */
       uint32_t y = g->postings[first].string;
       int64_t place = g->postings[first].position;
       if (w->mark[y] == PRUNED || !nd_edit_sides(&t->strings, x, y)) continue;

@@ -145,18 +145,17 @@ static nd_status probe(prefix_join *j, nd_join_worker *w, unsigned member, uint3
       count[y - j->first] = so_far + 1;
     }
   }
-  nd_status status = ND_OK;
   uint32_t c = 0;
   for (uint32_t k = 0; k < candidates; k++) {
     uint32_t y = found[k], counted = count[y - j->first];
     count[y - j->first] = 0;
-    if (counted == PRUNED || status != ND_OK) continue;
+    if (counted == PRUNED) continue;
     if (!j->suffix) w->after_positional++;
     w->after_suffix++;
     if (t->class_[c].first > y || t->class_[c + 1].first <= y) c = nd_join_class_of(t, y);
-    status = verify(j, w, x, y, counted, cx, &t->class_[c], err);
+    ND_TRY(verify(j, w, x, y, counted, cx, &t->class_[c], err));
   }
-  return status;
+  return ND_OK;
 }
 
 static nd_status probe_some(void *context, unsigned member, uint64_t job, nd_error *err) {

@@ -132,9 +132,9 @@ static size_t equal_run(side a, size_t i, side b, size_t j) {
   size_t alike =
       nd_equal_front(a.text + x->end[i], b.text + y->end[j], a_left < b_left ? a_left : b_left);
   size_t most = x->n - i < y->n - j ? x->n - i : y->n - j, run = 1;
+  /* Begins follow from ends: between two of them the texts are the same. */
   while (run < most && x->end[i + run] - x->end[i] <= alike &&
-         x->end[i + run] - x->end[i] == y->end[j + run] - y->end[j] &&
-         x->begin[i + run] - x->begin[i] == y->begin[j + run] - y->begin[j])
+         x->end[i + run] - x->end[i] == y->end[j + run] - y->end[j])
     run++;
   return run - 1;
 }
@@ -254,9 +254,7 @@ static void common_ends(const nd_prepared *a, const nd_prepared *b, size_t *fron
   size_t n = nd_equal_front(a->text.p, b->text.p, shorter);
   *front = tokens_before(b, n);
   /* A last token that only begins alike does not count. */
-  if (*front && b->token_end[*front - 1] == n &&
-      !(at_end_of_token(&a->text, n) && at_end_of_token(&b->text, n)))
-    --*front;
+  if (*front && b->token_end[*front - 1] == n && !at_end_of_token(&a->text, n)) --*front;
   size_t used = *front ? b->token_end[*front - 1] : 0;
   size_t m = equal_back(a->text.p + a->text.n, b->text.p + b->text.n, shorter - used);
   size_t begin = b->text.n - m; /* in b: the common end */
@@ -269,10 +267,8 @@ static void common_ends(const nd_prepared *a, const nd_prepared *b, size_t *fron
     first++;
   else if (start == begin && a->text.n > m && a->text.p[a->text.n - m - 1] != ' ')
     first++;
-  if (first < *front) first = *front;
+  /* What the front used was left out of the back, in the shorter one and so in both. */
   *back = b->token_count - first;
-  size_t least = a->token_count < b->token_count ? a->token_count : b->token_count;
-  if (*front + *back > least) *back = least - *front;
 }
 
 /* The documents begin with `front` and end with `back` equal tokens.  Shingles

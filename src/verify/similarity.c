@@ -6,7 +6,7 @@
 typedef unsigned __int128 wide;
 
 bool nd_similarity_reaches(nd_similarity kind, nd_overlap o, nd_decimal t) {
-  if (o.common == 0 || o.joint == 0) return false;
+  if (o.common == 0) return false;
   uint64_t right = (uint64_t)o.joint - o.left + o.common;
   uint64_t smaller = o.left < right ? o.left : right;
   switch (kind) {

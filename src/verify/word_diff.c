@@ -56,10 +56,10 @@ static bool find_middle(uint32_t *mid_a, uint32_t *mid_b, const work *w, box x, 
     for (int64_t k = -c; k <= c; k += 2) {
       if (k < -m || k > n) continue;
       int64_t px = k == -c || (k != c && f[k - 1] < f[k + 1]) ? f[k + 1] : f[k - 1] + 1;
-      /* Neighbours outside the box hold nothing. */
+      /* Neighbours outside the box hold nothing; on diagonal k all have x >= k. */
       if (px > n) px = n;
       int64_t py = px - k;
-      if (py < 0 || py > m) {
+      if (py > m) {
         f[k] = k < 0 ? 0 : k;
         continue;
       }
@@ -78,7 +78,7 @@ static bool find_middle(uint32_t *mid_a, uint32_t *mid_b, const work *w, box x, 
       int64_t px = k == -c || (k != c && r[k - 1] < r[k + 1]) ? r[k + 1] : r[k - 1] + 1;
       if (px > n) px = n;
       int64_t py = px - k;
-      if (py < 0 || py > m) {
+      if (py > m) {
         r[k] = k < 0 ? 0 : k;
         continue;
       }
@@ -229,8 +229,7 @@ static nd_status split(const work *w, box x) {
     while (x.a_end - tail > x.a && x.b_end - tail > x.b &&
            w->a[x.a_end - 1 - tail] == w->b[x.b_end - 1 - tail])
       tail++;
-    if (tail) {
-      if (depth == DEPTH) return nd_fail(w->err, ND_ERR_LIMIT, "the difference is nested too deep");
+    if (tail) { /* where the box was, if nowhere else */
       stack[depth++] = (box){x.a_end - tail, x.a_end, x.b_end - tail, x.b_end, 0};
       x.a_end -= tail;
       x.b_end -= tail;
@@ -249,10 +248,7 @@ static nd_status split(const work *w, box x) {
       if (done) continue;
       find_middle(&a, &b, w, x, LIMIT);
     }
-    if ((a == x.a && b == x.b) || (a == x.a_end && b == x.b_end)) {
-      ND_TRY(add_run(w->d, x.a, x.a_end - x.a, x.b, x.b_end - x.b, false, w->err));
-      continue;
-    }
+    /* Both ends differ, so that it takes two steps at least: the middle is no corner. */
     stack[depth++] = (box){a, x.a_end, b, x.b_end, x.cuts};
     stack[depth++] = (box){x.a, a, x.b, b, x.cuts};
   }
@@ -289,7 +285,8 @@ void nd_diff_join_islands(nd_diff *d, uint32_t island) {
   size_t to = 0;
   for (size_t i = 0; i < d->n; i++) {
     nd_diff_run r = d->runs[i];
-    bool joins = to > 0 && !d->runs[to - 1].same && r.same && i + 1 < d->n && r.a_n < island;
+    /* What follows a run that is not the same is. */
+    bool joins = to > 0 && !d->runs[to - 1].same && i + 1 < d->n && r.a_n < island;
     if (joins) {
       const nd_diff_run *before = &d->runs[to - 1], *after = &d->runs[i + 1];
       joins = r.a_n < before->a_n + before->b_n && r.a_n < after->a_n + after->b_n;
@@ -344,12 +341,8 @@ static nd_status put_around(nd_diff *d, uint32_t head, uint32_t tail, size_t a_n
     d->runs[0] = (nd_diff_run){0, head, 0, head, true};
   }
   uint32_t a = (uint32_t)a_n - tail, b = (uint32_t)b_n - tail;
-  if (tail && d->n && d->runs[d->n - 1].same) {
-    d->runs[d->n - 1].a_n += tail;
-    d->runs[d->n - 1].b_n += tail;
-  } else if (tail) {
-    d->runs[d->n++] = (nd_diff_run){a, tail, b, tail, true};
-  }
+  /* The middle does not end alike. */
+  if (tail) d->runs[d->n++] = (nd_diff_run){a, tail, b, tail, true};
   d->same += head + tail;
   return ND_OK;
 }

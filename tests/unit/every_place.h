@@ -14,15 +14,18 @@
 
 /* The first call of every place, told by who called whom: the addresses next to it on the
  * stack.  A place that one operation has shown is not tried by the others. */
-enum { MOST_PLACES = 1 << 17, NEXT = 8 };
+#ifndef CALLERS
+#define CALLERS 8
+#endif
+enum { MOST_PLACES = 1 << 17 };
 static uint64_t place_hash[MOST_PLACES]; /* open addressing; 0: free */
 static uint64_t place_call[MOST_PLACES], place_kind;
 static size_t place_n, places_known;
 static pthread_mutex_t places_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static inline void note_place(uint64_t nth) {
-  void *stack[NEXT];
-  int n = backtrace(stack, NEXT);
+  void *stack[CALLERS];
+  int n = backtrace(stack, CALLERS);
   uint64_t hash = place_kind;
   for (int i = 0; i < n; i++) hash = (hash ^ (uintptr_t)stack[i]) * 0x9e3779b97f4a7c15u;
   hash |= 1;
@@ -38,13 +41,13 @@ static inline void note_place(uint64_t nth) {
 }
 
 /* Fails a call of every place of `run`, which may use `err`: first memory, also where the room is
- * there already, then files.  Each time the status must be that of the failure, with a message;
+ * there already, then files, where every sort lies.  Each time the status must be that of the failure, with a message;
  * or nothing came of it.  At last `run` must succeed.  Returns how many failures there were. */
 static inline size_t every_place_fails(nd_status (*run)(void *context), void *context) {
   size_t failures = 0;
   for (int io = 0; io < 2; io++) {
     const nd_status right = io ? ND_ERR_IO : ND_ERR_MEMORY;
-    nd_mem_strict(!io);
+    nd_mem_strict(true);
     memset(place_hash, 0, sizeof place_hash);
     places_known = place_n = 0;
     place_kind = (uint64_t)io;

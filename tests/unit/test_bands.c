@@ -39,7 +39,7 @@ static void formula(void **state) {
 }
 
 static const double thresholds[] = {0.05, 0.1, 0.3, 0.5, 0.7, 0.8, 0.85, 0.9, 0.95, 0.99, 1};
-static const double recalls[] = {0.01, 0.5, 0.8, 0.9, 0.95, 0.99, 0.999, 0.999999};
+static const double recalls[] = {0, 0.01, 0.5, 0.8, 0.9, 0.95, 0.99, 0.999, 0.999999};
 enum {
   THRESHOLDS = sizeof thresholds / sizeof *thresholds,
   RECALLS = sizeof recalls / sizeof *recalls
@@ -74,6 +74,11 @@ static void choice_is_the_best(void **state) {
         assert_true(nd_bands_recall(x, thresholds[i]) >= recalls[j] - 1e-8);
       }
     }
+  }
+  for (uint32_t most = 1; most < 64; most += 9) { /* fewer positions than rows are tried */
+    nd_bands x = nd_bands_choose(1, 0.9, 64, most);
+    assert_int_equal(x.bands, 1);
+    assert_int_equal(x.rows, most);
   }
   assert_int_equal(nd_bands_choose(0.8, 1, 128, 2000).bands, 0); /* cannot be reached */
   assert_int_equal(nd_bands_choose(0.0001, 0.99, 128, 2000).bands, 0);

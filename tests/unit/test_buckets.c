@@ -335,6 +335,29 @@ static void every_fault_is_reported(void **state) {
   free(items);
 }
 
+/* No room for pairs when they are first handed over: from a bucket that becomes hot, from one
+ * that is, and from the last one. */
+static void pairs_are_not_taken(void **state) {
+  (void)state;
+  static const struct { uint64_t documents, cap; } cases[] = {{6000, 5000}, {6000, 50}, {100, 200}};
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    nd_grouper *g;
+    nd_sorter *pairs;
+    nd_bucket_stats stats = {0};
+    ok(nd_grouper_new(&g, cases[k].documents, IN_MEMORY, dir, &err));
+    for (uint64_t i = 0; i < cases[k].documents; i++) ok(nd_grouper_add(g, 1, i, &err));
+    ok(nd_grouper_finish(g, &err));
+    ok(nd_sorter_new(&pairs, 1 << 20, dir, false, &err));
+    nd_mem_fail_at(4); /* after what it takes itself */
+    assert_int_equal(nd_buckets_pairs(pairs, &stats, g, cases[k].cap, 0, NULL, &err),
+                     ND_ERR_MEMORY);
+    nd_mem_fail_at(0);
+    assert_int_equal(stats.edges, 1 << 12);
+    nd_sorter_free(pairs);
+    nd_grouper_free(g);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(groups_are_whole_and_in_order),
@@ -342,6 +365,7 @@ int main(void) {
       cmocka_unit_test(pairs_of_one_band),
       cmocka_unit_test(the_cap_is_inclusive),
       cmocka_unit_test(last_centre_loses_no_pair),
+      cmocka_unit_test_teardown(pairs_are_not_taken, clear_hooks),
       cmocka_unit_test_teardown(every_fault_is_reported, clear_hooks)};
   return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -4,13 +4,17 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
 #include "base/rng.h"
 #include "base/threads.h"
 #include "candidate/common_count.h"
+#include "candidate/list_table.h"
+#include "every_place.h"
 
 enum { MOST = 60 };
 
@@ -20,9 +24,9 @@ typedef struct sums {
 } sums;
 
 static nd_status add_pairs(void *context, unsigned member, const nd_common_pair *pair, size_t n,
-                           nd_error *err) {
+                           nd_error *e) {
   (void)member;
-  (void)err;
+  (void)e;
   sums *s = context;
   pthread_mutex_lock(&s->lock);
   for (size_t i = 0; i < n; i++) {
@@ -110,14 +114,14 @@ typedef struct beginners {
   atomic_int added;
 } beginners;
 
-static nd_status add_once(void *context, unsigned member, uint64_t job, nd_error *err) {
+static nd_status add_once(void *context, unsigned member, uint64_t job, nd_error *e) {
   beginners *b = context;
   if (job == 1) {
     while (atomic_load_explicit(&b->added, memory_order_relaxed) == 0) sched_yield();
   }
   bool full;
   const uint32_t document[2] = {(uint32_t)job, 5};
-  const nd_status status = nd_common_add(&full, b->common, member, document, 2, err);
+  const nd_status status = nd_common_add(&full, b->common, member, document, 2, e);
   atomic_fetch_add_explicit(&b->added, 1, memory_order_relaxed);
   if (job == 0) {
     while (atomic_load_explicit(&b->added, memory_order_relaxed) < 2) sched_yield();
@@ -139,8 +143,104 @@ static void test_first_list_of_two_threads(void **state) {
   nd_common_free(b.common);
 }
 
+/* Of more lists than there is an address for, as many are kept as have one: what is asked for
+ * is in the message of a failure. */
+static void test_much_memory(void **state) {
+  (void)state;
+  const nd_common_options o = {.documents = 3, .threads = 1, .memory = UINT64_MAX};
+  const uint32_t document[2] = {0, 2};
+  nd_common *c;
+  nd_error e = {0};
+  bool full;
+  char bytes[40];
+  assert_int_equal(nd_common_new(&c, &o, &e), ND_OK);
+  nd_mem_fail_at(2); /* behind the table of lists */
+  assert_int_equal(nd_common_add(&full, c, 0, document, 2, &e), ND_ERR_MEMORY);
+  nd_mem_fail_at(0);
+  snprintf(bytes, sizeof bytes, "%llu", 4ull * (UINT32_MAX - (1 << 14)));
+  if (!strstr(e.message, bytes)) fail_msg("%s: not %s", e.message, bytes);
+  nd_common_free(c);
+}
+
+typedef struct counting {
+  uint64_t memory, pairs, calls, fails; /* the call of the sink that fails; 0: none */
+} counting;
+
+static nd_status count_pairs(void *context, unsigned member, const nd_common_pair *pair, size_t n,
+                             nd_error *e) {
+  (void)member;
+  (void)pair;
+  counting *x = context;
+  if (++x->calls == x->fails) return nd_fail(e, ND_ERR_IO, "no more of them");
+  x->pairs += n;
+  return ND_OK;
+}
+
+/* 200 documents in three lists: more pairs than are handed over at once. */
+static nd_status count_all(void *context) {
+  enum { N = 200 };
+  counting *x = context;
+  const nd_common_options o = {.documents = N, .threads = 2, .memory = x->memory};
+  nd_common *c;
+  uint32_t document[N];
+  x->pairs = x->calls = 0;
+  ND_TRY(nd_common_new(&c, &o, &err));
+  nd_status status = ND_OK;
+  for (unsigned k = 0; k < 3 && status == ND_OK; k++) {
+    bool full;
+    for (uint32_t d = 0; d < N; d++) document[d] = d;
+    status = nd_common_add(&full, c, k % 2, document, N - k, &err);
+    if (status == ND_OK) assert_false(full);
+  }
+  if (status == ND_OK) status = nd_common_round(c, count_pairs, x, &err);
+  if (status == ND_OK) assert_int_equal(x->pairs, N * (N - 1) / 2);
+  nd_common_free(c);
+  return status;
+}
+
+static void test_faults(void **state) {
+  (void)state;
+  counting x = {.memory = 1 << 20};
+  assert_true(every_place_fails(count_all, &x) >= 8);
+  x.memory = 4000; /* counters of one thread */
+  ok(count_all(&x));
+  const uint64_t calls = x.calls;
+  assert_true(calls > 3);
+  for (x.fails = 1; x.fails <= calls; x.fails++) assert_int_equal(count_all(&x), ND_ERR_IO);
+}
+
+/* Lists that begin with another one, or are closed, are not that list, whatever their hash. */
+static void test_lists_of_one_hash(void **state) {
+  (void)state;
+  enum { LISTS = 9, HASH = 77 };
+  const uint32_t number[LISTS] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
+  uint32_t lists[200] = {0}, next = 1, *head;
+  uint64_t at;
+  nd_list_table t = {0};
+  for (uint32_t n = LISTS; n >= 1; n--) { /* each is the begin of those before it */
+    ok(nd_list_find(&head, &at, &t, lists, HASH, number, n, &err));
+    assert_null(head);
+    nd_list_enter(&t, at, lists, next, HASH, n, number, n);
+    next += n + 2;
+  }
+  for (uint32_t n = 1; n <= LISTS; n++) {
+    ok(nd_list_find(&head, &at, &t, lists, HASH, number, n, &err));
+    assert_non_null(head);
+    assert_int_equal(*head, n);
+    if (n % 2) continue;
+    *head = UINT32_MAX; /* closed */
+    ok(nd_list_find(&head, &at, &t, lists, HASH, number, n, &err));
+    assert_null(head);
+  }
+  nd_list_table_clear(&t);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_rounds),
-                                     cmocka_unit_test(test_first_list_of_two_threads)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_random),
+                                     cmocka_unit_test(test_rounds),
+                                     cmocka_unit_test(test_first_list_of_two_threads),
+                                     cmocka_unit_test(test_much_memory),
+                                     cmocka_unit_test(test_faults),
+                                     cmocka_unit_test(test_lists_of_one_hash)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

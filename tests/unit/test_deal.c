@@ -51,7 +51,9 @@ static void parts_come_back(void **state) {
     nd_deal *d;
     uint32_t w = words[round % 4];
     size_t n = (size_t)nd_rng_below(&rng, 30000);
-    assert_int_equal(deal(count, &d, w, n, round % 3 ? 1 : 1 << 20, &rng, NULL), ND_OK);
+    assert_int_equal(
+        deal(count, &d, w, n, round % 3 ? 1 : UINT64_C(1) << (round % 2 ? 20 : 30), &rng, NULL),
+        ND_OK);
     for (uint32_t p = 0; p < PARTS; p++) {
       assert_int_equal(nd_deal_count(d, p), count[p]);
       sum += count[p];

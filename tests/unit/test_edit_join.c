@@ -205,6 +205,7 @@ static void agree(size_t n, size_t longest, size_t alphabet, uint32_t tau) {
                          .threads = 1 + (unsigned)nd_rng_below(&rng, 3),
                          .memory = nd_rng_below(&rng, 2) ? 0 : 1 + nd_rng_below(&rng, 10000),
                          .few = (uint32_t)nd_rng_below(&rng, 3),
+                         .maxdepth = (uint32_t)nd_rng_below(&rng, 4),
                          .split = split};
     nd_edit_stats stats;
     join(&got, &stats, &c, &o);
@@ -241,6 +242,8 @@ static void wide_alphabets(void **state) {
   (void)state;
   for (uint32_t round = 0; round < 200; round++)
     agree(10 + nd_rng_below(&rng, 30), 30, round % 2 ? 8 : 600, (uint32_t)nd_rng_below(&rng, 9));
+  for (uint32_t round = 0; round < 12; round++) /* more code points than a byte has values */
+    agree(100, 60, 600, (uint32_t)nd_rng_below(&rng, 9));
 }
 
 static void examples(void **state) {
@@ -305,9 +308,96 @@ static void hot_segments(void **state) {
   o = (nd_edit_options){.tau = 1, .method = ND_EDIT_PPJOIN_PLUS, .q = 2, .threads = 2};
   join(&got, &stats, &c, &o);
   same(&first, &got, &o);
+  const nd_edit_options others[] = {{.tau = 1, .few = 1 << 20}, {.tau = 1, .memory = 1}};
+  for (int i = 0; i < 2; i++) { /* without tables; in many small ones */
+    join(&got, &stats, &c, &others[i]);
+    same(&first, &got, &others[i]);
+    assert_true(i ? stats.pieces > 6000 / 64 : stats.direct > 0 && stats.index_entries == 0);
+  }
   free(got.pair);
   free(first.pair);
   drop(&c);
+}
+
+/* Strings that differ in their last code points alone: whatever is cut in front is common. */
+static void add_alike(corpus *c, size_t n, size_t length) {
+  char *text = malloc(length);
+  memset(text, 'a', length);
+  for (size_t i = 0; i < n; i++) {
+    text[length - 2] = (char)('A' + i / 50);
+    text[length - 1] = (char)('0' + i % 50);
+    add(c, text, length);
+  }
+  free(text);
+}
+
+static void the_same_but_for_the_end(void **state) {
+  (void)state;
+  static const struct {
+    size_t n, length;
+    uint32_t tau, few;
+    bool indexed;
+  } cases[] = {{26, 20, 1, 0, false},   /* a table would find all */
+               {26, 20, 1, 1, true},    /* a table at any price */
+               {5, 70000, 1, 1, true}}; /* too long for cuts by entropy */
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    corpus c = {0};
+    result got = {0};
+    nd_edit_stats stats;
+    add_alike(&c, cases[i].n, cases[i].length);
+    nd_edit_options o = {.tau = cases[i].tau, .few = cases[i].few};
+    join(&got, &stats, &c, &o);
+    assert_int_equal(got.n, cases[i].n * (cases[i].n - 1) / 2);
+    assert_int_equal(stats.index_entries > 0, cases[i].indexed);
+    free(got.pair);
+    drop(&c);
+  }
+}
+
+/* More q-grams than the table of repeated ones holds, many of them repeated. */
+static void long_strings_by_grams(void **state) {
+  (void)state;
+  corpus c = {0};
+  result want = {0}, got = {0};
+  nd_edit_stats stats;
+  char text[1500];
+  for (int i = 0; i < 8; i++) {
+    if (i % 2 == 0)
+      for (size_t k = 0; k < sizeof text; k++) text[k] = "abcd"[nd_rng_below(&rng, 4)];
+    text[nd_rng_below(&rng, sizeof text)] = 'e';
+    add(&c, text, sizeof text);
+  }
+  nd_edit_options o = {.tau = 3};
+  join(&want, &stats, &c, &o);
+  assert_true(want.n >= 4);
+  for (int method = ND_EDIT_ALLPAIRS; method <= ND_EDIT_PPJOIN_PLUS; method++) {
+    o.method = (nd_edit_method)method;
+    join(&got, &stats, &c, &o);
+    same(&want, &got, &o);
+  }
+  free(want.pair);
+  free(got.pair);
+  drop(&c);
+}
+
+/* A sink that takes nothing, or less than there is: the error comes back from wherever a batch
+ * was full. */
+static void results_are_refused(void **state) {
+  (void)state;
+  for (int copies = 0; copies < 2; copies++) {
+    for (int few = 0; few < 2; few++) {
+      corpus c = {0};
+      if (!copies) add_alike(&c, few ? 4 : 100, 30);
+      for (int i = 0; copies && i < (few ? 4 : 100); i++) add(&c, "one string", 10);
+      for (int method = ND_EDIT_PASS; method <= ND_EDIT_PPJOIN_PLUS; method++) {
+        result got = {.stop_at = 1};
+        nd_edit_options o = {.tau = 2, .method = (nd_edit_method)method};
+        assert_int_equal(nd_edit_join(input_of(&c), &o, take, &got, NULL, &err), ND_ERR_CANCELLED);
+        assert_int_equal(got.n, 0);
+      }
+      drop(&c);
+    }
+  }
 }
 
 static void failures(void **state) {
@@ -315,20 +405,28 @@ static void failures(void **state) {
   corpus c = {0};
   result got = {0};
   nd_edit_stats stats;
-  for (int i = 0; i < 3; i++) draw(&c, 100, 12, 7);
-  for (int method = ND_EDIT_PASS; method <= ND_EDIT_PPJOIN_PLUS; method++) {
-    nd_edit_options o = {.tau = 2, .method = (nd_edit_method)method, .few = 1};
-    for (uint64_t nth = 1;; nth++) {
-      got = (result){.pair = got.pair, .cap = got.cap};
-      nd_mem_fail_at(nth);
-      nd_status status = nd_edit_join(input_of(&c), &o, take, &got, NULL, &err);
-      bool hit = nd_mem_count() >= nth;
-      nd_mem_fail_at(0);
-      if (!hit) break;
-      if (status != ND_OK) assert_int_equal(status, ND_ERR_MEMORY); /* some can be done without */
+  for (int kind = 0; kind < 6; kind++) { /* short, long, alike; in one piece and in many */
+    drop(&c);
+    for (int i = 0; i < 3 && kind % 3 == 0; i++) draw(&c, 100, 12, 7);
+    if (kind % 3 == 1) draw(&c, 8, 200, 7);
+    if (kind % 3 == 2) add_alike(&c, 20, 90);
+    for (int method = ND_EDIT_PASS; method <= ND_EDIT_PPJOIN_PLUS; method++) {
+      nd_edit_options o = {.tau = kind % 3 == 1 ? 90 : 2,
+                           .method = (nd_edit_method)method,
+                           .few = 1,
+                           .memory = (uint64_t)kind / 3};
+      for (uint64_t nth = 1;; nth++) {
+        got = (result){.pair = got.pair, .cap = got.cap};
+        nd_mem_fail_at(nth);
+        nd_status status = nd_edit_join(input_of(&c), &o, take, &got, NULL, &err);
+        bool hit = nd_mem_count() >= nth;
+        nd_mem_fail_at(0);
+        if (!hit) break;
+        if (status != ND_OK) assert_int_equal(status, ND_ERR_MEMORY); /* some can be done without */
+      }
+      got = (result){.pair = got.pair, .cap = got.cap, .stop_at = 1};
+      assert_int_equal(nd_edit_join(input_of(&c), &o, take, &got, &stats, &err), ND_ERR_CANCELLED);
     }
-    got = (result){.pair = got.pair, .cap = got.cap, .stop_at = 1};
-    assert_int_equal(nd_edit_join(input_of(&c), &o, take, &got, &stats, &err), ND_ERR_CANCELLED);
   }
   free(got.pair);
   drop(&c);
@@ -439,6 +537,9 @@ int main(void) {
                                      cmocka_unit_test(many_alike),
                                      cmocka_unit_test(wide_alphabets),
                                      cmocka_unit_test(hot_segments),
+                                     cmocka_unit_test(the_same_but_for_the_end),
+                                     cmocka_unit_test(long_strings_by_grams),
+                                     cmocka_unit_test(results_are_refused),
                                      cmocka_unit_test_teardown(failures, clear_hooks),
                                      cmocka_unit_test(both_ways_agree_on_titles)};
   return cmocka_run_group_tests(tests, setup, NULL);

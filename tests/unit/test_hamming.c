@@ -358,13 +358,25 @@ static void large_buckets(void **state) {
   same_list(&hot, &same, "hot", 1);
   free(same.items);
   /* Many of few vectors each, all in one bucket of equal hashes. */
-  for (size_t i = 0; i < M; i++)
-    v[i] = (i % 100) * 0xf1de83e19937733du; /* odd's inverse: small hashes */
   r.distance = 0;
-  list few = ours(&r, &stats);
-  assert_int_equal(stats.vectors, 100);
-  assert_int_equal(few.n, M - 100);
-  free(few.items);
+  for (uint64_t kinds = 100; kinds <= 150; kinds += 50) {
+    for (size_t i = 0; i < M; i++)
+      v[i] = (i % kinds) * 0xf1de83e19937733du; /* odd's inverse: small hashes */
+    list few = ours(&r, &stats);
+    assert_int_equal(stats.vectors, kinds);
+    assert_int_equal(few.n, M - kinds);
+    free(few.items);
+  }
+  /* The last had to fetch more keys than there is room for. */
+  for (uint64_t nth = 1, status = ND_ERR_MEMORY; status != ND_OK; nth++) {
+    nd_sorter *sorter;
+    ok(nd_sorter_new(&sorter, 4 << 20, "/tmp", false, &err));
+    nd_mem_fail_at(nth);
+    status = nd_hamming_pairs(sorter, &stats, &r, &err);
+    nd_mem_fail_at(0);
+    if (status != ND_OK) assert_int_equal(status, ND_ERR_MEMORY);
+    nd_sorter_free(sorter);
+  }
   free(hot.items);
   free(crowded.items);
   free(near.items);

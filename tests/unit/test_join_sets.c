@@ -238,11 +238,82 @@ static void test_known_answers(void **state) {
   }
 }
 
+/* Tokens that most records hold, equally often: ranked in the order in which they came. */
+static void test_frequent(void **state) {
+  (void)state;
+  enum { RECORDS = 5000, EACH = 40 };
+  uint64_t *raw = malloc(RECORDS * EACH * sizeof *raw), *begin = malloc((RECORDS + 1) * 8);
+  for (uint64_t r = 0; r <= RECORDS; r++) begin[r] = r * EACH;
+  for (uint64_t i = 0; i < RECORDS * EACH; i++) raw[i] = nd_mix(i % EACH);
+  nd_sets s;
+  for (uint64_t nth = 1, more = 1; more; nth++) {
+    nd_mem_fail_at(nth);
+    nd_status status = nd_sets_build(&s, raw, begin, RECORDS, 1 + nth % 2, NULL);
+    more = nd_mem_count() >= nth;
+    nd_mem_fail_at(0);
+    if (status != ND_OK) assert_int_equal(status, ND_ERR_MEMORY);
+    if (status == ND_OK) {
+      assert_int_equal(s.distinct, EACH);
+      for (uint32_t i = 0; i < RECORDS * EACH; i++) assert_int_equal(s.token[i], i % EACH);
+      nd_sets_clear(&s);
+    }
+  }
+  free(raw);
+  free(begin);
+}
+
+/* The largest partner of a record of which few tokens are left. */
+static void test_largest_partner(void **state) {
+  (void)state;
+  static const struct {
+    nd_join_similarity similarity;
+    uint64_t num, den, x, rest, want;
+  } cases[] = {{ND_JOIN_JACCARD, 4, 5, 100, 90, 100}, {ND_JOIN_JACCARD, 4, 5, 100, 50, 12},
+               {ND_JOIN_JACCARD, 4, 5, 100, 10, 0},   {ND_JOIN_OVERLAP, 5, 1, 100, 5, 100},
+               {ND_JOIN_OVERLAP, 5, 1, 100, 4, 0},    {ND_JOIN_COSINE, 1, 2, 100, 100, 100},
+               {ND_JOIN_COSINE, 1, 2, 100, 25, 25},   {ND_JOIN_CONTAINMENT, 1, 2, 100, 20, 40}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    nd_join_bounds b;
+    assert_int_equal(nd_join_bounds_init(&b, cases[i].similarity, cases[i].num, cases[i].den, NULL),
+                     ND_OK);
+    assert_int_equal(nd_join_max_size(&b, cases[i].x, cases[i].rest), cases[i].want);
+  }
+}
+
+static nd_status refuse(void *context, const nd_join_pair *pair, size_t n, nd_error *err) {
+  (void)context;
+  (void)pair;
+  assert_true(n > 0);
+  return nd_fail(err, ND_ERR_CANCELLED, "enough");
+}
+
+/* 300 equal records: more pairs than are handed over at once. */
+static void test_refused(void **state) {
+  (void)state;
+  enum { RECORDS = 300, EACH = 5 };
+  uint64_t raw[RECORDS * EACH], begin[RECORDS + 1];
+  for (uint64_t r = 0; r <= RECORDS; r++) begin[r] = r * EACH;
+  for (uint64_t i = 0; i < RECORDS * EACH; i++) raw[i] = nd_mix(i % EACH);
+  nd_sets s;
+  assert_int_equal(nd_sets_build(&s, raw, begin, RECORDS, 1, NULL), ND_OK);
+  for (int method = 0; method < 4; method++) {
+    for (unsigned threads = 1; threads < 3; threads++) {
+      nd_error err = {0};
+      nd_join_options o = {
+          .method = (nd_join_method)method, .num = 4, .den = 5, .threads = threads};
+      assert_int_equal(nd_join_run(&s, &o, refuse, NULL, NULL, &err), ND_ERR_CANCELLED);
+      assert_string_equal(err.message, "enough");
+    }
+  }
+  nd_sets_clear(&s);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_random),        cmocka_unit_test(test_order),
-      cmocka_unit_test(test_edges),         cmocka_unit_test(test_many_distinct),
-      cmocka_unit_test(test_known_answers),
+      cmocka_unit_test(test_random),          cmocka_unit_test(test_order),
+      cmocka_unit_test(test_edges),           cmocka_unit_test(test_many_distinct),
+      cmocka_unit_test(test_known_answers),   cmocka_unit_test(test_frequent),
+      cmocka_unit_test(test_largest_partner), cmocka_unit_test(test_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

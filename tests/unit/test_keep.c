@@ -49,6 +49,8 @@ static void times(void **state) {
   expect_time("1209731696123", 1209731696); /* in milliseconds */
   expect_time("2000-02-29", 951782400);
   expect_time("0001-01-01", -62135596800);
+  expect_time("0000-03-01", -62162035200);
+  expect_time("0000-01-01", -62167219200); /* before the era of 400 years that ends here */
 }
 
 static void against_the_c_library(void **state) {

@@ -16,6 +16,7 @@
 #include "tools.h"
 #include "verify/group.h"
 #include "verify/resemblance.h"
+#include "verify/similarity.h"
 
 static nd_rng rng;
 
@@ -417,6 +418,64 @@ static void memory_faults(void **state) {
   nd_buf_clear(&right);
 }
 
+/* However bad fingerprints are, shingles are compared byte by byte: all have the same here. */
+static void one_fingerprint_for_all(void **state) {
+  (void)state;
+  for (int kind = ND_SHINGLE_WORDS; kind <= ND_SHINGLE_ALIGNED; kind++) {
+    for (int round = 0; round < 60; round++) {
+      nd_shingle_spec spec = {(nd_shingle_kind)kind, 1 + (uint32_t)nd_rng_below(&rng, 4)};
+      nd_buf text[2] = {draw_text(30, 3, 2), {0}};
+      text[1] = round % 2 ? edit_text(&text[0], 3, 2) : draw_text(20, 3, 2);
+      nd_prepared p[2] = {{.token_count = 0}, {.token_count = 0}};
+      nd_comparer *c = NULL;
+      ok(nd_comparer_new(&c, spec, 1, &err));
+      for (int side = 0; side < 2; side++) {
+        ok(nd_buf_append(&p[side].text, text[side].p, text[side].n, &err));
+        ok(nd_prepared_set(&p[side], &err));
+        ok(nd_comparer_set(c, &p[side], &err)); /* makes its shingles */
+        for (size_t i = 0; i < p[side].shingles.n; i++) p[side].shingles.fingerprint[i] = 7;
+      }
+      set a = make_set(nd_buf_str(&text[0]), spec), b = make_set(nd_buf_str(&text[1]), spec);
+      nd_overlap got, want = overlap_naively(a, b);
+      ok(nd_comparer_set(c, &p[0], &err));
+      ok(nd_comparer_run(&got, c, &p[1], &err));
+      assert_int_equal(got.common, want.common);
+      assert_int_equal(got.joint, want.joint);
+      nd_comparer_free(c);
+      for (int side = 0; side < 2; side++) {
+        nd_prepared_clear(&p[side]);
+        nd_buf_clear(&text[side]);
+      }
+      free(a.s);
+      free(b.s);
+    }
+  }
+}
+
+/* What is handed over for a pair, and nothing of nothing. */
+static void packed_values(void **state) {
+  (void)state;
+  static const struct {
+    nd_similarity kind;
+    nd_overlap o;
+    uint64_t num, den;
+  } cases[] = {{ND_SIMILARITY_JACCARD, {3, 9, 5}, 3, 9},
+               {ND_SIMILARITY_CONTAINMENT, {3, 9, 5}, 3, 5},
+               {ND_SIMILARITY_CONTAINMENT, {3, 9, 8}, 3, 4},
+               {ND_SIMILARITY_OVERLAP, {3, 9, 5}, 3, 1},
+               {ND_SIMILARITY_COSINE, {4, 4, 4}, 1000000000, 1000000000},
+               {ND_SIMILARITY_COSINE, {2, 6, 4}, 500000000, 1000000000},
+               {ND_SIMILARITY_COSINE, {0, 0, 0}, 0, 1000000000}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const uint64_t got = nd_similarity_pack(cases[i].kind, cases[i].o);
+    assert_int_equal(got >> 32, cases[i].num);
+    assert_int_equal((uint32_t)got, cases[i].den);
+  }
+  for (int kind = ND_SIMILARITY_JACCARD; kind <= ND_SIMILARITY_CONTAINMENT; kind++)
+    assert_false(
+        nd_similarity_reaches((nd_similarity)kind, (nd_overlap){0, 0, 0}, (nd_decimal){0, 1}));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(examples),
                                      cmocka_unit_test(agrees_with_sets_of_strings),
@@ -424,6 +483,8 @@ int main(void) {
                                      cmocka_unit_test(thresholds_are_exact),
                                      cmocka_unit_test(many_comparisons),
                                      cmocka_unit_test(fingerprints_may_collide),
+                                     cmocka_unit_test(one_fingerprint_for_all),
+                                     cmocka_unit_test(packed_values),
                                      cmocka_unit_test_teardown(memory_faults, clear_hooks)};
   return cmocka_run_group_tests(tests, setup, NULL);
 }

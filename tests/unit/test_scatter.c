@@ -92,7 +92,7 @@ static void test_faults(void **state) {
   enum { N = 20000 };
   nd_item *items = malloc(N * sizeof *items);
   for (int what = 0; what < 2; what++) {
-    for (uint64_t nth = 1, failed = 1; failed && nth < 60; nth++) {
+    for (uint64_t nth = 1, failed = 1; failed; nth += 1 + nth / 64) {
       for (size_t i = 0; i < N; i++) items[i] = (nd_item){nd_mix(i), i};
       nd_scatter *s = NULL;
       nd_error err = {0};
@@ -102,7 +102,13 @@ static void test_faults(void **state) {
         nd_mem_fail_at(nth);
       nd_status status = nd_scatter_new(&s, 4, 0, "/tmp", &err);
       adding a = {s, items, N, N};
+      nd_gathered g = {0};
       if (status == ND_OK) status = add_job(&a, 0, 0, &err);
+      for (uint32_t part = 0; part < 16 && status == ND_OK; part++) {
+        status = nd_scatter_take(&g, s, part, 0, 0, &err);
+        if (status == ND_OK) assert_int_equal(g.n, nd_scatter_count(s, part));
+      }
+      nd_gathered_clear(&g);
       failed = what ? nd_io_count() >= nth : nd_mem_count() >= nth;
       nd_io_fail_at(0, 0);
       nd_mem_fail_at(0);

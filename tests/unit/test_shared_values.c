@@ -185,10 +185,12 @@ static void more_than_one_bucket(void **state) {
 
 static void limits_and_faults(void **state) {
   (void)state;
-  uint64_t v[10] = {1, 1, 1};
+  enum { N = 100 }; /* more pairs than a thread holds back */
+  uint64_t v[N];
+  for (size_t i = 0; i < N; i++) v[i] = 1;
   nd_rows rows = {v, 1};
   nd_shared_request r = {
-      .value = nd_rows_value, .context = &rows, .n = 10, .places = 1, .needed = 2};
+      .value = nd_rows_value, .context = &rows, .n = N, .places = 1, .needed = 2};
   nd_bucket_stats stats;
   nd_sorter *sorter;
   ok(nd_sorter_new(&sorter, 1 << 20, "/tmp", true, &err));
@@ -210,10 +212,36 @@ static void limits_and_faults(void **state) {
   nd_sorter_free(sorter);
 }
 
+static uint64_t unmix(uint64_t x) { /* nd_mix is a bijection */
+  uint64_t inverse[2] = {0xbf58476d1ce4e5b9u, 0x94d049bb133111ebu};
+  for (int i = 0; i < 2; i++) {
+    const uint64_t odd = inverse[i];
+    for (int k = 0; k < 5; k++) inverse[i] *= 2 - odd * inverse[i];
+  }
+  x ^= x >> 31 ^ x >> 62;
+  x *= inverse[1];
+  x ^= x >> 27 ^ x >> 54;
+  x *= inverse[0];
+  return x ^ x >> 30 ^ x >> 60;
+}
+
+/* All ones mean that there is no value: a mega-shingle is never that. */
+static void a_value_is_never_none(void **state) {
+  (void)state;
+  assert_int_equal(nd_mix(unmix(12345)), 12345);
+  uint64_t super[2] = {77, 0};
+  super[1] = unmix(UINT64_MAX) - nd_fold(super[0] ^ nd_mix(1), 0xa0761d6478bd642fu);
+  assert_int_equal(nd_mega(super, 2, 0), UINT64_MAX - 1);
+  super[1]--;
+  assert_int_equal(nd_mega(super, 2, 0), nd_mix(unmix(UINT64_MAX) - 1));
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(counts_are_those_of_a_double_loop), cmocka_unit_test(megas_are_two_of_six),
-      cmocka_unit_test(hot_values_are_stars), cmocka_unit_test(more_than_one_bucket),
-      cmocka_unit_test(limits_and_faults)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(counts_are_those_of_a_double_loop),
+                                     cmocka_unit_test(megas_are_two_of_six),
+                                     cmocka_unit_test(hot_values_are_stars),
+                                     cmocka_unit_test(more_than_one_bucket),
+                                     cmocka_unit_test(limits_and_faults),
+                                     cmocka_unit_test(a_value_is_never_none)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,6 +12,7 @@
 #include "base/rng.h"
 #include "cluster/clusters.h"
 #include "cluster/what_if.h"
+#include "every_place.h"
 #include "tools.h"
 
 enum { N = 60 };
@@ -90,8 +91,60 @@ static void every_pair_counts(void **state) {
   nd_sorter_free(s);
 }
 
+/* Values that are no share count as none of it, or as all. */
+static void strange_values(void **state) {
+  (void)state;
+  uint64_t dropped[ND_WHAT_IF_STEPS];
+  nd_item items[] = {{1, UINT64_C(5) << 32}, {UINT64_C(2) << 32 | 3, UINT64_C(9) << 32 | 2}};
+  nd_sorter *s = NULL;
+  ok(nd_sorter_new(&s, 1 << 16, ".", false, &err));
+  ok(nd_sorter_add(s, items, 2, &err));
+  ok(nd_sorter_finish(s, &err));
+  for (int components = 0; components < 2; components++) {
+    const nd_what_if w = {s, 4, 0, false};
+    ok(components ? nd_what_if_components(dropped, &w, 1 << 16, ".", &err)
+                  : nd_what_if_star(dropped, &w, &err));
+    assert_int_equal(dropped[0], 2);
+    for (unsigned t = 1; t < ND_WHAT_IF_STEPS; t++) assert_int_equal(dropped[t], 1);
+  }
+  nd_sorter_free(s);
+}
+
+/* All that may fail does, in turn: pairs that lie on disk, and what is taken for them. */
+static nd_status drop_all(void *context) {
+  (void)context;
+  nd_sorter *s = NULL;
+  uint64_t dropped[ND_WHAT_IF_STEPS];
+  nd_clusters c = {0};
+  ND_TRY(nd_sorter_new(&s, 1 << 16, "/tmp", false, &err));
+  nd_status status = ND_OK;
+  for (uint64_t b = 1; b < N && status == ND_OK; b++) {
+    nd_item item = {b, UINT64_C(9) << 32 | 10};
+    status = nd_sorter_add(s, &item, 1, &err);
+  }
+  const nd_what_if w = {s, N, 50, false};
+  if (status == ND_OK) status = nd_sorter_finish(s, &err);
+  if (status == ND_OK) status = nd_what_if_star(dropped, &w, &err);
+  if (status == ND_OK) assert_int_equal(dropped[90], N - 1);
+  if (status == ND_OK) status = nd_what_if_components(dropped, &w, 1 << 16, "/tmp", &err);
+  if (status == ND_OK) assert_int_equal(dropped[90], N - 1);
+  if (status == ND_OK) status = nd_clusters_init(&c, N, &err);
+  if (status == ND_OK) status = nd_clusters_components(&c, s, NULL, &err);
+  if (status == ND_OK) assert_int_equal(c.centre[N - 1], 0);
+  nd_clusters_clear(&c);
+  nd_sorter_free(s);
+  return status;
+}
+
+static void every_place(void **state) {
+  (void)state;
+  assert_true(every_place_fails(drop_all, NULL) > 20);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(as_star), cmocka_unit_test(as_components),
-                                     cmocka_unit_test(every_pair_counts)};
+                                     cmocka_unit_test(every_pair_counts),
+                                     cmocka_unit_test(strange_values),
+                                     cmocka_unit_test(every_place)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -203,11 +203,55 @@ static void hostile_input_is_quick(void **state) {
   free(b);
 }
 
+typedef struct two_lists {
+  uint32_t a[3000], b[3000];
+  nd_diff diff;
+} two_lists;
+
+static nd_status compare_lists(void *context) {
+  two_lists *l = context;
+  nd_diff d = {0};
+  nd_status status = nd_symbol_diff(&d, l->a, 3000, l->b, 3000, &err);
+  if (status == ND_OK) check(&d, l->a, 3000, l->b, 3000);
+  nd_diff_clear(&d);
+  if (status != ND_OK) return status;
+  /* With room that is there already, too. */
+  status = nd_symbol_diff(&l->diff, l->a, 3000, l->b, 3000, &err);
+  if (status == ND_OK) check(&l->diff, l->a, 3000, l->b, 3000);
+  return status;
+}
+
+/* So many changes that the documents are cut at what they have once: no memory, at any place. */
+static void no_memory(void **state) {
+  (void)state;
+  static two_lists l;
+  nd_rng rng = {32};
+  for (size_t i = 0; i < 3000; i++) {
+    l.a[i] = (uint32_t)nd_rng_below(&rng, 300);
+    l.b[i] = nd_rng_below(&rng, 6) ? l.a[i] : (uint32_t)nd_rng_below(&rng, 300);
+  }
+  for (uint64_t nth = 1, failures = 0;; nth++) {
+    nd_mem_strict(true);
+    nd_mem_fail_at(nth);
+    nd_status status = compare_lists(&l);
+    nd_mem_fail_at(0);
+    nd_mem_strict(false);
+    if (status == ND_OK) {
+      assert_true(failures > 100);
+      break;
+    }
+    assert_int_equal(status, ND_ERR_MEMORY);
+    failures++;
+  }
+  nd_diff_clear(&l.diff);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(shortest_paths),    cmocka_unit_test(words),
       cmocka_unit_test(words_are_symbols), cmocka_unit_test(islands_are_joined),
       cmocka_unit_test(long_documents),    cmocka_unit_test(hostile_input_is_quick),
+      cmocka_unit_test(no_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
