@@ -41,8 +41,9 @@ static inline void note_place(uint64_t nth) {
 }
 
 /* Fails a call of every place of `run`, which may use `err`: first memory, also where the room is
- * there already, then files, where every sort lies.  Each time the status must be that of the failure, with a message;
- * or nothing came of it.  At last `run` must succeed.  Returns how many failures there were. */
+ * there already, then files, where every sort lies.  Each time the status must be that of the
+ * failure, with a message; or nothing came of it.  At last `run` must succeed.  Returns how many
+ * failures there were. */
 static inline size_t every_place_fails(nd_status (*run)(void *context), void *context) {
   size_t failures = 0;
   for (int io = 0; io < 2; io++) {
