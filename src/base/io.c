@@ -589,6 +589,15 @@ void nd_writer_abandon(nd_writer *w) {
   nd_free(w);
 }
 
+nd_status nd_writer_file(const char *path, nd_str bytes, bool sync, nd_error *err) {
+  nd_writer *w = NULL;
+  ND_TRY(nd_writer_open(&w, path, err));
+  const nd_status status = nd_writer_put(w, bytes.p, bytes.n, err);
+  if (status == ND_OK) return nd_writer_close(w, sync, err);
+  nd_writer_abandon(w);
+  return status;
+}
+
 void nd_writer_leave(nd_writer *w) {
   if (!w) return;
   /* Gives reserved space back; when it cannot, only space is lost. */

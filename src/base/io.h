@@ -119,6 +119,8 @@ nd_status nd_writer_flush(nd_writer *w, nd_error *err) ND_MUST_CHECK;
 /* Flushes, cuts the file to its real size, syncs it when `sync`, closes and
  * frees.  When that fails before the close the unfinished file is removed. */
 nd_status nd_writer_close(nd_writer *w, bool sync, nd_error *err) ND_MUST_CHECK;
+/* A whole file at once. */
+nd_status nd_writer_file(const char *path, nd_str bytes, bool sync, nd_error *err) ND_MUST_CHECK;
 /* For failure paths: closes and frees without writing the rest, and removes
  * the unfinished file (a regular one).  NULL is allowed. */
 void nd_writer_abandon(nd_writer *w);

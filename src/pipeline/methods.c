@@ -135,8 +135,7 @@ const nd_method_row nd_methods[] = {
 };
 
 nd_method nd_method_find(const char *name) {
-  const size_t n = sizeof nd_methods / sizeof *nd_methods;
-  for (size_t i = 0; i < n; i++)
-    if (strcmp(nd_methods[i].name, name) == 0) return (nd_method)i;
-  return ND_METHOD_MINHASH;
+  size_t i = sizeof nd_methods / sizeof *nd_methods - 1;
+  while (i && strcmp(nd_methods[i].name, name) != 0) i--;
+  return (nd_method)i; /* minhash is the first one */
 }

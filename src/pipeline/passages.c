@@ -83,7 +83,7 @@ static nd_status count_page(void *context, unsigned member, const nd_read *read,
   counting *c = context;
   counter *t = &c->counters[member];
   uint64_t key = nd_site_key(read->document.url);
-  if (key == 0 || read->tokens->count == 0 || read->document.kind == ND_KIND_SETS) return ND_OK;
+  if (key == 0 || read->tokens->count == 0) return ND_OK; /* sets have no URL */
   uint32_t number;
   uint64_t digest = XXH3_64bits(read->tokens->text.p, read->tokens->text.n);
   nd_item page = {key, digest};

@@ -556,17 +556,9 @@ nd_status nd_report_finish(nd_report *r, const nd_report_source *s, const char *
       (nd_report_stage){"write", "clusters, lists, kept files", m->write_seconds, peak[3]};
   nd_buf html = {0};
   char *path = NULL;
-  nd_writer *w = NULL;
   nd_status status = nd_report_html(&html, r, err);
   if (status == ND_OK) status = nd_path_join(&path, dir, "report.html", err);
-  if (status == ND_OK) status = nd_writer_open(&w, path, err);
-  if (status == ND_OK) {
-    status = nd_writer_put(w, html.p, html.n, err);
-    if (status == ND_OK)
-      status = nd_writer_close(w, false, err);
-    else
-      nd_writer_abandon(w);
-  }
+  if (status == ND_OK) status = nd_writer_file(path, nd_buf_str(&html), false, err);
   nd_buf_clear(&html);
   nd_free(path);
   return status;

@@ -101,10 +101,12 @@ static const char *const shown[] = {"similarity", "exact",   "minhash", "supersh
 static const char *const similarities[] = {"jaccard", "cosine",      "overlap",
                                            "edit",    "containment", NULL};
 
+/* The word is one of them: the table of options takes no other. */
 static int place_of(const char *word, const char *const *words) {
   int i = 0;
-  while (words[i] && strcmp(words[i], word) != 0) i++;
-  return words[i] ? i : 0;
+  while (words[i + 1]) i++;
+  while (i && strcmp(words[i], word) != 0) i--;
+  return i;
 }
 
 static bool is_exact(nd_method m) {

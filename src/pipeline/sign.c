@@ -82,7 +82,7 @@ static nd_status strip(nd_signer *s, const nd_document *d, nd_error *err) {
   s->stripped = 0;
   s->whole = false;
   if (!set->options->ignore_boilerplate || set->counting_passages) return ND_OK;
-  s->site = d->kind == ND_KIND_SETS ? 0 : nd_site_key(d->url);
+  s->site = nd_site_key(d->url); /* sets have none */
   if (!set->passages)
     return nd_fail(err, ND_ERR_USAGE, "--ignore-boilerplate needs the whole corpus at once");
   if (!s->site) return ND_OK;

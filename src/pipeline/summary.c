@@ -152,15 +152,7 @@ nd_status nd_summary_write(const nd_job_run *j, const char *path, uint64_t finge
   put_cost(&out, j->summary);
   nd_json_end(&out, '}');
   nd_status status = out.status;
-  nd_writer *w = NULL;
-  if (status == ND_OK) status = nd_writer_open(&w, path, err);
-  if (status == ND_OK) {
-    status = nd_writer_put(w, out.text.p, out.text.n, err);
-    if (status == ND_OK)
-      status = nd_writer_close(w, true, err);
-    else
-      nd_writer_abandon(w);
-  }
+  if (status == ND_OK) status = nd_writer_file(path, nd_buf_str(&out.text), true, err);
   nd_buf_clear(&out.text);
   return status;
 }

@@ -252,19 +252,11 @@ static nd_status differ(const nd_workdir *w, const char *old, const char *now, n
 /* Small files are written under another name and renamed: whole or not at all. */
 static nd_status write_text(const char *dir, const char *name, nd_str text, nd_error *err) {
   char *path = NULL, *fresh = NULL;
-  nd_writer *writer = NULL;
   nd_status status = nd_path_join(&path, dir, name, err);
   char unique[64];
   snprintf(unique, sizeof unique, "%s.%ld", name, (long)getpid());
   if (status == ND_OK) status = nd_path_join(&fresh, dir, unique, err);
-  if (status == ND_OK) status = nd_writer_open(&writer, fresh, err);
-  if (status == ND_OK) {
-    status = nd_writer_put(writer, text.p, text.n, err);
-    if (status == ND_OK)
-      status = nd_writer_close(writer, true, err);
-    else
-      nd_writer_abandon(writer);
-  }
+  if (status == ND_OK) status = nd_writer_file(fresh, text, true, err);
   if (status == ND_OK) status = nd_io_rename(fresh, path, err);
   nd_free(path);
   nd_free(fresh);

@@ -57,7 +57,8 @@ static nd_status take_line(void *context, nd_str line, uint64_t number, nd_error
   lister *l = context;
   nd_str id = {0}, size, url = {0};
   int64_t tokens = 0;
-  if (nd_line_field(&id, &line, '\t') && nd_line_field(&size, &line, '\t')) {
+  (void)nd_line_field(&id, &line, '\t'); /* there is always a first one */
+  if (nd_line_field(&size, &line, '\t')) {
     if (!nd_line_number(&tokens, size) || tokens < 0)
       return nd_fail(err, ND_ERR_DATA,
                      "%s:%" PRIu64 " has no number of tokens; a line is id TAB tokens TAB URL",

@@ -108,8 +108,8 @@ static void measure_entropy(const table *t, nd_eval_result *out, double joint) {
   double of_truth = entropy(t->a, t->x_n, n), of_result = entropy(t->b, t->y_n, n);
   double h = of_truth > 0 ? 1 - (joint - of_result) / of_truth : 1;
   double k = of_result > 0 ? 1 - (joint - of_truth) / of_result : 1;
-  out->homogeneity = h < 0 ? 0 : h;
-  out->completeness = k < 0 ? 0 : k;
+  out->homogeneity = fmax(h, 0); /* rounding */
+  out->completeness = fmax(k, 0);
   out->v_measure = nd_compare_f1(out->homogeneity, out->completeness);
 }
 

@@ -9,8 +9,8 @@
 
 enum { EDGE = 25, MOST = 200000 /* words of a side */ };
 
+/* One word at least. */
 static void put_words(nd_pen *p, const nd_tokens *t, size_t first, size_t n) {
-  if (n == 0) return;
   size_t from = first ? t->end[first - 1] + 1 : 0;
   nd_pen_str(p, (nd_str){t->text.p + from, t->end[first + n - 1] - from});
 }

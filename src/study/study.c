@@ -67,23 +67,17 @@ static nd_status write_file(const char *dir, const nd_table *t, nd_error *err) {
   char name[128];
   snprintf(name, sizeof name, "%s.tsv", t->name);
   char *path = NULL;
-  nd_writer *w = NULL;
   ND_TRY(nd_path_join(&path, dir, name, err));
-  nd_status status = nd_writer_open(&w, path, err);
+  const nd_status status = nd_writer_file(path, nd_buf_str(&t->text), false, err);
   nd_free(path);
-  ND_TRY(status);
-  status = nd_writer_put(w, t->text.p, t->text.n, err);
-  if (status == ND_OK) return nd_writer_close(w, false, err);
-  nd_writer_abandon(w);
   return status;
 }
 
 nd_status nd_study_table(nd_study_run *run, const nd_table *t, nd_error *err) {
   const nd_sink *s = run->sink;
-  char title[512];
-  int n = snprintf(title, sizeof title, "# %s\n", t->title);
-  if (n >= (int)sizeof title) n = (int)sizeof title - 1;
-  ND_TRY(s->write(s->context, title, (size_t)n, err));
+  ND_TRY(s->write(s->context, "# ", 2, err));
+  ND_TRY(s->write(s->context, t->title, strlen(t->title), err));
+  ND_TRY(s->write(s->context, "\n", 1, err));
   ND_TRY(s->write(s->context, t->text.p, t->text.n, err));
   ND_TRY(s->write(s->context, "\n", 1, err));
   return run->request->directory ? write_file(run->request->directory, t, err) : ND_OK;
@@ -91,8 +85,10 @@ nd_status nd_study_table(nd_study_run *run, const nd_table *t, nd_error *err) {
 
 static nd_status unknown(const char *name, nd_error *err) {
   char names[256] = "";
-  for (size_t i = 0, n = 0; list[i].name && n < sizeof names; i++)
-    n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", n ? ", " : "", list[i].name);
+  for (size_t i = 0; list[i].name; i++) {
+    const size_t n = strlen(names);
+    snprintf(names + n, sizeof names - n, "%s%s", n ? ", " : "", list[i].name);
+  }
   return nd_fail(err, ND_ERR_USAGE, "there is no study %s; there are: %s", name, names);
 }
 
@@ -104,6 +100,7 @@ nd_status nd_study(nd_summary *out, const nd_study_request *request, const nd_si
     if (strcmp(list[i].name, request->name) != 0) continue;
     if (request->input_n == 0)
       return nd_fail(err, ND_ERR_USAGE, "there is no input; name files or directories, or -");
+    ND_TRY(nd_options_check(options, err));
     if (request->directory) ND_TRY(nd_io_mkdirs(request->directory, err));
     return functions[i](&run, err);
   }

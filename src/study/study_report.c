@@ -17,10 +17,6 @@ void nd_study_report_heading(nd_study_report *r, const char *text) {
   if (r->paged) nd_page_heading(&r->page, text);
 }
 
-void nd_study_report_paragraph(nd_study_report *r, const char *text) {
-  if (r->paged) nd_page_paragraph(&r->page, text);
-}
-
 void nd_study_report_chart(nd_study_report *r, const nd_chart *chart) {
   if (r->paged) nd_page_chart(&r->page, chart);
 }
@@ -35,7 +31,8 @@ static nd_status put_header(nd_study_report *r, const nd_table *t, nd_str header
   nd_status status = columns && at ? ND_OK : nd_fail_memory(err, t->columns * sizeof *at);
   nd_str name, cell;
   int64_t number;
-  while (status == ND_OK && n < t->columns && nd_line_field(&name, &header, '\t')) {
+  while (status == ND_OK && n < t->columns) {
+    (void)nd_line_field(&name, &header, '\t'); /* one for each */
     at[n++] = names.n;
     bool is_number = nd_line_field(&cell, &row, '\t') &&
                      (nd_line_number(&number, cell) || nd_str_eq(cell, nd_str_of("-")));
@@ -56,25 +53,26 @@ static nd_status put_header(nd_study_report *r, const nd_table *t, nd_str header
 /* A cell of the TSV; numbers stay as they were rounded. */
 static void put_cell(nd_page *page, nd_str cell) {
   int64_t number;
-  const char *point = cell.n ? memchr(cell.p, '.', cell.n) : NULL;
+  const char *point = memchr(cell.p, '.', cell.n);
   if (nd_str_eq(cell, nd_str_of("-")))
     nd_page_cell_number(page, NAN, 0);
   else if (!nd_line_number(&number, cell))
     nd_page_cell_str(page, cell);
-  else if (point || number < 0)
-    nd_page_cell_number(page, (double)number / ND_LINE_UNIT,
-                        point ? (int)(cell.p + cell.n - point - 1) : 0);
+  else if (point)
+    nd_page_cell_number(page, (double)number / ND_LINE_UNIT, (int)(cell.p + cell.n - point - 1));
   else
     nd_page_cell_count(page, (uint64_t)(number / ND_LINE_UNIT));
 }
 
 static nd_status put_page_table(nd_study_report *r, const nd_table *t, nd_error *err) {
   nd_str rest = nd_buf_str(&t->text), header, line, cell;
-  if (!nd_line_field(&header, &rest, '\n')) return ND_OK;
+  (void)nd_line_field(&header, &rest, '\n');
   nd_str ahead = rest, first = {0};
   (void)nd_line_field(&first, &ahead, '\n');
   ND_TRY(put_header(r, t, header, first, err));
-  for (size_t rows = 0; rows < MOST_ROWS && nd_line_field(&line, &rest, '\n') && line.n; rows++) {
+  for (size_t rows = 0; rows < MOST_ROWS; rows++) {
+    (void)nd_line_field(&line, &rest, '\n'); /* the last one is empty */
+    if (line.n == 0) break;
     while (nd_line_field(&cell, &line, '\t')) put_cell(&r->page, cell);
   }
   nd_page_table_end(&r->page);

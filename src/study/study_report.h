@@ -15,7 +15,6 @@ typedef struct nd_study_report {
 void nd_study_report_start(nd_study_report *r, nd_study_run *run, const char *title,
                            const char *lead, nd_error *err);
 void nd_study_report_heading(nd_study_report *r, const char *text);
-void nd_study_report_paragraph(nd_study_report *r, const char *text);
 void nd_study_report_chart(nd_study_report *r, const nd_chart *chart);
 
 /* Hands a table over and clears it, also when `status`, how filling it went, is

@@ -24,14 +24,6 @@ static nd_status input_table(const nd_web *w, nd_study_report *r, nd_error *err)
 
 /* --- with and without boilerplate ------------------------------------------------- */
 
-static int *flag_of(nd_options *o, const char *name) {
-  for (const nd_option_info *i = nd_option_table(); i->name; i++) {
-    if (strcmp(i->name, name) == 0 && i->type == ND_OPTION_FLAG)
-      return (int *)(void *)((char *)o + i->offset);
-  }
-  return NULL;
-}
-
 typedef struct measured {
   uint64_t pairs[ND_WEB_ALG_COMBINED + 1], correct[ND_WEB_ALG_COMBINED + 1];
 } measured;
@@ -73,11 +65,10 @@ static nd_status boilerplate_table(nd_study_report *r, const measured *plain,
 static nd_status compare_boilerplate(const nd_web *w, const nd_judge *j, nd_study_report *r,
                                      const nd_options *options, nd_error *err) {
   nd_options other = *options;
-  int *ignore = flag_of(&other, "ignore-boilerplate");
   bool sited = false;
   for (size_t i = 0; i < w->pages.ids.n; i++) sited |= w->pages.site[i] != 0;
-  if (!ignore || !sited) return ND_OK;
-  *ignore = !*ignore;
+  if (!sited) return ND_OK;
+  other.ignore_boilerplate = !options->ignore_boilerplate;
   nd_summary summary;
   nd_study_run again = *r->run;
   again.summary = &summary;
@@ -88,7 +79,8 @@ static nd_status compare_boilerplate(const nd_web *w, const nd_judge *j, nd_stud
     status = nd_judge_open(&judge, r->run->request->truth, &second.pages.ids, err);
   if (status == ND_OK) {
     measured a = measure_same_site(w, j), b = measure_same_site(&second, &judge);
-    status = boilerplate_table(r, *ignore ? &a : &b, *ignore ? &b : &a, err);
+    status = options->ignore_boilerplate ? boilerplate_table(r, &b, &a, err)
+                                         : boilerplate_table(r, &a, &b, err);
   }
   nd_judge_close(&judge);
   nd_web_clear(&second);

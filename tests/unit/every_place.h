@@ -14,18 +14,16 @@
 
 /* The first call of every place, told by who called whom: the addresses next to it on the
  * stack.  A place that one operation has shown is not tried by the others. */
-#ifndef CALLERS
-#define CALLERS 8
-#endif
-enum { MOST_PLACES = 1 << 17 };
+enum { MOST_PLACES = 1 << 17, MOST_CALLERS = 14 };
+static int callers = 8;
 static uint64_t place_hash[MOST_PLACES]; /* open addressing; 0: free */
 static uint64_t place_call[MOST_PLACES], place_kind;
 static size_t place_n, places_known;
 static pthread_mutex_t places_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static inline void note_place(uint64_t nth) {
-  void *stack[CALLERS];
-  int n = backtrace(stack, CALLERS);
+  void *stack[MOST_CALLERS];
+  int n = backtrace(stack, callers);
   uint64_t hash = place_kind;
   for (int i = 0; i < n; i++) hash = (hash ^ (uintptr_t)stack[i]) * 0x9e3779b97f4a7c15u;
   hash |= 1;

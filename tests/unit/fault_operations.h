@@ -20,6 +20,7 @@ static char damaged_path[2][240];
 static char pages_path[2][240];   /* WARC and TREC, in several charsets */
 static char copies_path[240];     /* more clusters than a report shows with their texts */
 static char wide_path[240];       /* few documents, which fill more than one range */
+static char crowd_path[240];      /* documents that are all alike: more pairs than a batch holds */
 static nd_summary summary, right; /* of this run; of one without failures */
 
 /* --- operations ------------------------------------------------------------------- */
@@ -92,6 +93,15 @@ static nd_status run_copies(nd_buf *out, const operation *self) {
   nd_options o = options_of(self);
   const char *copies = copies_path;
   return nd_dedup(&summary, &copies, 1, out_path, &o, &going_on, &err);
+}
+
+static nd_status run_crowd(nd_buf *out, const operation *self) {
+  nd_options o = options_of(self);
+  nd_sink sink = {out, collect};
+  const char *crowd = crowd_path;
+  if (strstr(self->name, "little"))
+    return little_pairs(&summary, &crowd, 1, &sink, &o, &going_on, 1 << 14, &err);
+  return nd_pairs(&summary, &crowd, 1, &sink, &o, &going_on, &err);
 }
 
 /* Of packed files that are damaged in the middle and at their begin. */
@@ -429,6 +439,29 @@ static const operation operations[] = {
      run_little,
      {"ignore-boilerplate", "yes", "verify", "exact"},
      false},
+    {"pairs of a crowd", run_crowd, {"method", "exact", "threshold", "0.2"}, false},
+    {"pairs of a crowd, in little", run_crowd, {"method", "exact", "threshold", "0.2"}, false},
+    {"pairs of a crowd by simhash",
+     run_crowd,
+     {"method", "simhash", "hamming", "16", "features", "shingles"},
+     false},
+    {"pairs of a crowd by values, in little", run_crowd, {"family", "linear"}, false},
+    {"pairs by edit, all of it shown",
+     run_pairs,
+     {"method", "join", "similarity", "edit", "threshold", "3", "columns", "similarity,exact"},
+     false},
+    {"pairs with exact columns",
+     run_pairs,
+     {"method", "exact", "threshold", "0.5", "columns", "exact,similarity"},
+     false},
+    {"cluster by stars", run_lists, {"cluster", "star"}, false},
+    {"dedup of copies, sampled", run_copies, {"sample", "sct:1"}, false},
+    {"pairs by join of a sample", run_pairs, {"method", "join", "sample", "mod:2"}, false},
+    {"sketcher of a sample", run_sketcher, {"sample", "mod:2"}, false},
+    {"sketches of shingles", run_sketches, {"method", "combined", "features", "shingles"}, false},
+    {"stages by simhash", run_stages, {"method", "simhash", "hamming", "5"}, false},
+    {"stages by projection", run_stages, {"method", "projection"}, false},
+    {"stages by supershingles", run_stages, {"method", "supershingle"}, false},
     {"stages", run_stages, {NULL}, false},
     {"stages, by components", run_stages, {"cluster", "components", "keep", "longest"}, false},
     {"stages, exact", run_stages, {"method", "exact", "sample", "sct:9"}, false},

@@ -15,6 +15,7 @@
 
 #include "base/rng.h"
 #include "input/line_list.h"
+#include "neardup/prevalence.h"
 #include "study/near.h"
 #include "study/trec_run.h"
 #include "tools.h"
@@ -48,8 +49,11 @@ static void test_scores(void **state) {
   (void)state;
   static const char *const good[] = {
       "0",     "-2.28234", "1e-30", "3.5E2",  "+.5",  "12345678901234567890123",
-      "1e308", "5e-324",   "100.",  "0.0001", "-0.0", "4.9406564584124654e-320"};
-  static const char *const bad[] = {"", "-", ".", "nan", "inf", "1e", "1e400", "0x1", "1,5", "1 "};
+      "1e308", "5e-324",   "100.",  "0.0001", "-0.0", "4.9406564584124654e-320",
+      "7e+2"};
+  static const char *const bad[] = {"",      "-",   ".",           "nan", "inf",   "1e",
+                                    "1e400", "0x1", "1,5",         "1 ",  "1.2.3", "1e5x",
+                                    "1e5/",  "1e",  "1e999999999", "1e-"};
   for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
     double x, want = strtod(good[i], NULL);
     assert_true(nd_trec_score(&x, nd_str_of(good[i])));
@@ -68,7 +72,7 @@ static void test_order(void **state) {
       "7 Q0 c 3 0.5 x\n7 Q0 b 2 0.5 x\n7 Q0 a 1 0.9 x\n7\tQ0\td 4 0.4 x\r\n7 Q0 d 5 0.3 x\n"
       "   \n8 Q0 a 1 1 x\n7 Q0 e 1 0.1 x\n");
   put(1, "8 Q0 z 0 2 y\n");
-  put(2, "7 0 a 1\n7 0 b 0\n7 0 a 1\n8 0 z 2\n8 0 z 1\n9 0 q 1\n");
+  put(2, "9 0 q 1\n7 0 a 1\n \t \n7 0 b 0\n7 0 a 1\n8 0 z 2\n8 0 z 1\n");
   const char *runs[] = {path[0], path[1]};
   nd_prevalence_request q = {.runs = runs, .run_n = 2, .qrels = path[2]};
   nd_prevalence_summary s = {0};
@@ -104,7 +108,7 @@ static void test_order(void **state) {
 enum { MOST = 30 };
 static int near[MOST][MOST]; /* tenths; -1: no pair */
 
-static void draw(nd_list *list, nd_id_map *ids, unsigned n, bool clusters) {
+static void draw(nd_list *list, nd_id_map *ids, unsigned n, bool clusters, bool valued) {
   unsigned label[MOST];
   FILE *f = fopen(path[3], "w");
   assert_non_null(f);
@@ -120,10 +124,13 @@ static void draw(nd_list *list, nd_id_map *ids, unsigned n, bool clusters) {
       int value = nd_rng_below(&rng, 5) ? -1 : (int)nd_rng_below(&rng, 11);
       if (clusters) value = label[a] && label[a] == label[b] ? 10 : -1;
       near[a][b] = near[b][a] = value;
-      if (!clusters && value >= 0) fprintf(f, "d%u\td%u\t%d.%d\n", a, b, value / 10, value % 10);
+      if (!clusters && !valued && value >= 0) near[a][b] = near[b][a] = 10;
+      if (clusters || value < 0) continue;
+      fprintf(f, "d%u\td%u", a, b);
+      fprintf(f, valued ? "\t%d.%d\n" : "\n", value / 10, value % 10);
     }
   }
-  fprintf(f, clusters ? "outside\tc1\tkept\n" : "outside\td0\t1\n");
+  fputs(clusters ? "outside\tc1\tkept\n" : valued ? "outside\td0\t1\n" : "outside\td0\n", f);
   assert_int_equal(fclose(f), 0);
   nd_list_rule rule = {.closed = true, .kind = clusters ? ND_LIST_CLUSTERS : ND_LIST_PAIRS};
   ok(nd_list_read(list, path[3], &rule, ids, &err));
@@ -172,7 +179,7 @@ static void test_collections(void **state) {
     nd_list list;
     nd_near n;
     unsigned documents = 2 + (unsigned)nd_rng_below(&rng, MOST - 2);
-    draw(&list, &ids, documents, round % 2);
+    draw(&list, &ids, documents, round % 2, round % 4 == 0);
     ok(nd_near_init(&n, &list, documents, &err));
     for (int i = 0; i < 20; i++) check_collection(&n, documents);
     nd_near_clear(&n);
@@ -181,11 +188,57 @@ static void test_collections(void **state) {
   }
 }
 
+static nd_status forget(void *context, const char *bytes, size_t n, nd_error *e) {
+  (void)context;
+  (void)bytes;
+  (void)n;
+  (void)e;
+  return ND_OK;
+}
+
+/* What is asked for wrongly: files that would be written over or to one place, lists of no kind. */
+static void test_refused(void **state) {
+  (void)state;
+  char twin[100], other[100], filtered[100];
+  snprintf(twin, sizeof twin, "%s/./0", dir);
+  snprintf(other, sizeof other, "%s/1", dir);
+  snprintf(filtered, sizeof filtered, "%s/filtered", dir);
+  put(0, "7 Q0 a 1 0.5 x\n7 Q0 b 2 0.5 x\n");
+  put(1, "7 Q0 a 1 0.5 y\n");
+  put(3, "a\tb\n");
+  const char *runs[] = {path[0], other, twin}; /* the third has the name of the first */
+  nd_sink sink = {NULL, forget};
+  static const struct {
+    const char *filtered, *kind, *says;
+    size_t runs;
+  } cases[] = {{"filtered", NULL, "the same file", 3},
+               {"", NULL, "written over", 1},
+               {NULL, "heaps", "--pairs-kind", 1},
+               {NULL, NULL, NULL, 2}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char to[100];
+    snprintf(to, sizeof to, "%s/%s", dir, cases[i].filtered ? cases[i].filtered : "");
+    nd_prevalence_request q = {.runs = runs,
+                               .run_n = cases[i].runs,
+                               .pairs = path[3],
+                               .pairs_kind = cases[i].kind,
+                               .filtered = cases[i].filtered ? to : NULL};
+    nd_prevalence_summary s;
+    err = (nd_error){0};
+    nd_status status = nd_prevalence(&s, &q, &sink, &err);
+    if (status != (cases[i].says ? ND_ERR_USAGE : ND_OK) ||
+        (cases[i].says && !strstr(err.message, cases[i].says)))
+      fail_msg("case %zu: %s: %s", i, nd_status_name(status), err.message);
+  }
+  rmdir(filtered);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_scores),
       cmocka_unit_test(test_order),
       cmocka_unit_test(test_collections),
+      cmocka_unit_test(test_refused),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -17,6 +17,7 @@
 #include "study/judge.h"
 #include "study/pages.h"
 #include "study/power_law.h"
+#include "study/study_report.h"
 #include "study/token_diff.h"
 #include "tools.h"
 
@@ -176,10 +177,69 @@ static void test_verdicts(void **state) {
   unlink(path);
 }
 
+static nd_status forget(void *context, const char *bytes, size_t n, nd_error *e) {
+  (void)context;
+  (void)bytes;
+  (void)n;
+  (void)e;
+  return ND_OK;
+}
+
+/* A page shows the first rows of a long table, and says so; numbers stay as they were rounded. */
+static void test_long_tables(void **state) {
+  (void)state;
+  char dir[] = "/tmp/nd_test_parts_XXXXXX", path[100];
+  assert_non_null(mkdtemp(dir));
+  const nd_sink sink = {NULL, forget};
+  nd_study_request request = {.name = "web", .directory = dir};
+  nd_summary summary = {0};
+  nd_study_run run = {&request, NULL, NULL, &sink, &summary};
+  nd_study_report r;
+  nd_study_report_start(&r, &run, "A study", "of tables", &err);
+  for (int rows = 0; rows <= 250; rows += 125) {
+    nd_table t = {0};
+    char name[20];
+    snprintf(name, sizeof name, "rows%d", rows);
+    ok(nd_table_start(&t, name, "Rows", "word\tcount\treal\tnothing", &err));
+    for (int i = 0; i < rows; i++) {
+      ok(nd_table_text(&t, i == 7 ? "a word" : "w", &err));
+      ok(nd_table_count(&t, (uint64_t)i, &err));
+      ok(nd_table_real(&t, i == 9 ? -1.25 : 0.5, 2, &err));
+      ok(nd_table_real(&t, NAN, 2, &err));
+    }
+    ok(nd_study_report_table(&r, &t, ND_OK, &err));
+  }
+  ok(nd_study_report_end(&r, ND_OK));
+  snprintf(path, sizeof path, "%s/index.html", dir);
+  FILE *f = fopen(path, "r");
+  assert_non_null(f);
+  static char page[1 << 20];
+  page[fread(page, 1, sizeof page - 1, f)] = '\0';
+  fclose(f);
+  unlink(path);
+  const char *rest = strstr(page, "The rest of the table is in its file.");
+  assert_non_null(rest);
+  assert_null(strstr(rest + 1, "The rest of the table")); /* one of the three is too long */
+  assert_non_null(strstr(page, "a word"));
+  assert_true(strstr(page, ">-1.25<") || strstr(page,
+                                                ">\xe2\x88\x92"
+                                                "1.25<"));
+  assert_non_null(strstr(page, ">199<"));
+  assert_null(strstr(page, ">200<"));
+  for (int rows = 0; rows <= 250; rows += 125) {
+    snprintf(path, sizeof path, "%s/rows%d.tsv", dir, rows);
+    unlink(path);
+  }
+  assert_int_equal(rmdir(dir), 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_differences), cmocka_unit_test(test_difference_example),
-      cmocka_unit_test(test_power_law),   cmocka_unit_test(test_samples),
+      cmocka_unit_test(test_long_tables),
+      cmocka_unit_test(test_differences),
+      cmocka_unit_test(test_difference_example),
+      cmocka_unit_test(test_power_law),
+      cmocka_unit_test(test_samples),
       cmocka_unit_test(test_verdicts),
   };
   return cmocka_run_group_tests(tests, setup, NULL);

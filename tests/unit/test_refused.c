@@ -1,0 +1,278 @@
+/* What cannot be done is refused at every door, with a message that says why: options that were set
+ * wrongly, without the parser; inputs that are not there; combinations that make no sense. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "neardup.h"
+#include "neardup/stage.h"
+#include "pipeline/settings.h"
+#include "tools.h"
+
+static char dir[] = "/tmp/nd_test_refused_XXXXXX";
+static char corpus_path[100], list_path[100], out_path[100];
+static nd_summary summary;
+
+static nd_status forget(void *context, const char *bytes, size_t n, nd_error *e) {
+  (void)context;
+  (void)bytes;
+  (void)n;
+  (void)e;
+  return ND_OK;
+}
+
+static const nd_sink sink = {NULL, forget};
+
+/* --- doors: each does its work with n of the inputs ------------------------------------ */
+
+typedef nd_status (*door)(const char *const *inputs, size_t n, const nd_options *o);
+
+static nd_status dedup(const char *const *inputs, size_t n, const nd_options *o) {
+  return nd_dedup(&summary, inputs, n, out_path, o, NULL, &err);
+}
+static nd_status pairs(const char *const *inputs, size_t n, const nd_options *o) {
+  return nd_pairs(&summary, inputs, n, &sink, o, NULL, &err);
+}
+static nd_status inspect(const char *const *inputs, size_t n, const nd_options *o) {
+  return nd_inspect(&summary, inputs, n, 0, &sink, o, NULL, &err);
+}
+static nd_status sketch(const char *const *inputs, size_t n, const nd_options *o) {
+  return nd_sketch_documents(&summary, inputs, n, out_path, o, NULL, &err);
+}
+static nd_status plan(const char *const *inputs, size_t n, const nd_options *o) {
+  nd_plan_result result;
+  nd_plan_request request = {inputs, n, {9, 10}, 0};
+  return nd_plan(&result, &summary, &request, &sink, o, NULL, &err);
+}
+static nd_status explain(const char *const *inputs, size_t n, const nd_options *o) {
+  nd_explain_request request = {.a = "a", .b = "b", .inputs = inputs, .input_n = n};
+  return nd_explain(&summary, &request, &sink, o, NULL, &err);
+}
+static nd_status study(const char *name, const char *const *inputs, size_t n, const nd_options *o) {
+  nd_study_request request = {name, inputs, n, NULL, NULL};
+  return nd_study(&summary, &request, &sink, o, NULL, &err);
+}
+static nd_status study_web(const char *const *inputs, size_t n, const nd_options *o) {
+  return study("web", inputs, n, o);
+}
+static nd_status study_library(const char *const *inputs, size_t n, const nd_options *o) {
+  return study("library", inputs, n, o);
+}
+static nd_status study_sampling(const char *const *inputs, size_t n, const nd_options *o) {
+  return study("sampling", inputs, n, o);
+}
+static nd_status study_join(const char *const *inputs, size_t n, const nd_options *o) {
+  return study("join", inputs, n, o);
+}
+static nd_status study_sources(const char *const *inputs, size_t n, const nd_options *o) {
+  return study("sources", inputs, n, o);
+}
+static nd_status eval(const char *const *inputs, size_t n, const nd_options *o) {
+  static nd_eval_result result; /* large */
+  nd_eval_request request = {
+      .truth = list_path, .result = list_path, .by = "size", .corpus = inputs, .corpus_n = n};
+  return nd_eval(&result, &request, o, NULL, &err);
+}
+static nd_status in_memory(const char *const *inputs, size_t n, const nd_options *o) {
+  nd_result r = {0};
+  nd_corpus corpus = {.files = inputs, .file_n = n};
+  nd_status status = nd_dedup_memory(&r, &summary, &corpus, o, NULL, &err);
+  nd_result_clear(&r);
+  return status;
+}
+static nd_status stage(const char *const *inputs, size_t n, const nd_options *o) {
+  (void)inputs;
+  (void)n;
+  static const char secret[ND_STAGE_SECRET] = "the same everywhere";
+  nd_stage *s = NULL;
+  nd_status status = nd_stage_new(&s, o, 1, secret, &err);
+  nd_stage_free(s);
+  return status;
+}
+static nd_status sketcher(const char *const *inputs, size_t n, const nd_options *o) {
+  (void)inputs;
+  (void)n;
+  nd_sketcher *s = NULL;
+  nd_status status = nd_sketcher_new(&s, o, &err);
+  nd_sketcher_free(s);
+  return status;
+}
+
+static const struct {
+  const char *name;
+  door enter;
+  bool reads; /* … documents, and one at least */
+} doors[] = {{"dedup", dedup, true},
+             {"pairs", pairs, true},
+             {"inspect", inspect, true},
+             {"sketch", sketch, true},
+             {"plan", plan, true},
+             {"explain", explain, false},
+             {"study web", study_web, true},
+             {"study library", study_library, true},
+             {"study sampling", study_sampling, true},
+             {"study join", study_join, true},
+             {"study sources", study_sources, true},
+             {"eval", eval, false},
+             {"in memory", in_memory, true},
+             {"stage", stage, false},
+             {"sketcher", sketcher, false}};
+enum { DOORS = sizeof doors / sizeof *doors };
+
+/* --- options that no parser gives --------------------------------------------------------- */
+
+static void no_denominator(nd_options *o) {
+  o->threshold.den = 0;
+}
+static void no_denominator_of_recall(nd_options *o) {
+  o->recall.den = 0;
+}
+static void no_denominator_of_shares(nd_options *o) {
+  o->boilerplate_share.den = 0;
+}
+static void no_such_tokens(nd_options *o) {
+  snprintf(o->tokens, sizeof o->tokens, "syllables");
+}
+static void no_such_family(nd_options *o) {
+  snprintf(o->family, sizeof o->family, "clan");
+}
+static void no_such_method(nd_options *o) {
+  snprintf(o->method, sizeof o->method, "luck");
+}
+static void no_such_similarity(nd_options *o) {
+  snprintf(o->similarity, sizeof o->similarity, "taste");
+}
+static void no_such_sample(nd_options *o) {
+  snprintf(o->sample, sizeof o->sample, "some:3");
+}
+static void too_many_bits(nd_options *o) {
+  o->bits = 1 << 20;
+}
+
+static void wrong_options(void **state) {
+  (void)state;
+  static const struct {
+    void (*spoil)(nd_options *);
+    const char *says;
+  } wrong[] = {{no_denominator, "denominator 0"},
+               {no_denominator_of_recall, "denominator 0"},
+               {no_denominator_of_shares, "denominator 0"},
+               {no_such_tokens, "syllables"},
+               {no_such_family, "clan"},
+               {no_such_method, "luck"},
+               {no_such_similarity, "taste"},
+               {no_such_sample, "some:3"},
+               {too_many_bits, "bits"}};
+  const char *input = corpus_path;
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    nd_options o;
+    nd_options_init(&o);
+    wrong[i].spoil(&o);
+    for (size_t k = 0; k < DOORS; k++) {
+      err = (nd_error){0};
+      nd_status status = doors[k].enter(&input, 1, &o);
+      const bool said = strstr(err.message, wrong[i].says) != NULL;
+      if (doors[k].enter == plan) { /* which takes what it needs alone, and says so its own way */
+        assert_true(status == ND_OK || status == ND_ERR_USAGE);
+        continue;
+      }
+      if (status != ND_ERR_USAGE || !said)
+        fail_msg("%s: %s: %s, not: %s", doors[k].name, nd_status_name(status), err.message,
+                 wrong[i].says);
+    }
+  }
+}
+
+static void no_input(void **state) {
+  (void)state;
+  nd_options o;
+  nd_options_init(&o);
+  for (size_t k = 0; k < DOORS; k++) {
+    if (!doors[k].reads) continue;
+    err = (nd_error){0};
+    nd_status status = doors[k].enter(NULL, 0, &o);
+    if (status != ND_ERR_USAGE || !strstr(err.message, "input"))
+      fail_msg("%s: %s: %s", doors[k].name, nd_status_name(status), err.message);
+  }
+}
+
+/* Options that are right alone, and wrong together; "": right together, too. */
+static void wrong_together(void **state) {
+  (void)state;
+  static const struct {
+    const char *options[8];
+    const char *says;
+  } wrong[] = {
+      {{"similarity", "cosine", "candidates", "exact", "confirm", "minhash"}, "not minhash"},
+      {{"similarity", "cosine", "method", "minhash"}, "not minhash"},
+      {{"similarity", "containment", "method", "ppjoin"}, "not ppjoin"},
+      {{"similarity", "containment", "method", "join"}, ""},
+      {{"top", "3", "candidates", "exact", "confirm", "minhash", "threshold", "0.5"}, "--top"},
+      {{"top", "3", "method", "minhash"}, "--top"},
+      {{"top", "3", "method", "exact"}, ""},
+      {{"columns", "similarity,a-column-with-a-name-that-is-far-too-long"}, "a-column"},
+      {{"family", "linear", "rows", "4"}, "no bands"},
+      {{"family", "linear", "bands", "4"}, "no bands"},
+      {{"family", "linear"}, ""},
+      {{"sample", "mod:2", "method", "digest"}, "--method digest"},
+      {{"sample", "mod:2", "method", "join", "similarity", "edit", "threshold", "3"}, "edit"},
+      {{"sample", "mod:2", "method", "simhash"}, "--features"},
+      {{"sample", "mod:2", "method", "projection"}, "--features"},
+      {{"sample", "mod:2", "method", "simhash", "features", "shingles"}, ""},
+      {{"sample", "mod:2", "method", "projection", "features", "shingles"}, ""},
+      {{"sample", "mod:2", "method", "simhash", "features", "shingles", "weights", "tfidf"},
+       "tfidf"},
+      {{"cluster", "components", "against", "others"}, "--against"},
+      {{"cluster", "star", "against", "others"}, ""},
+      {{"similarity", "edit", "method", "minhash", "threshold", "3"}, "--method join"},
+      {{"similarity", "overlap", "method", "join"}, "--threshold"},
+      {{"similarity", "overlap", "method", "join", "threshold", "0.5"}, "whole number"},
+  };
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    nd_options o;
+    nd_options_init(&o);
+    for (size_t k = 0; k < 8 && wrong[i].options[k]; k += 2)
+      ok(nd_options_set(&o, wrong[i].options[k], wrong[i].options[k + 1], &err));
+    err = (nd_error){0};
+    nd_status status = nd_options_check(&o, &err);
+    const bool right = !wrong[i].says[0];
+    if (status != (right ? ND_OK : ND_ERR_USAGE) || !strstr(err.message, wrong[i].says))
+      fail_msg("case %zu: %s: %s, not: %s", i, nd_status_name(status), err.message, wrong[i].says);
+  }
+}
+
+static int setup(void **state) {
+  (void)state;
+  if (!mkdtemp(dir)) return -1;
+  snprintf(corpus_path, sizeof corpus_path, "%s/corpus.jsonl", dir);
+  snprintf(list_path, sizeof list_path, "%s/list.tsv", dir);
+  snprintf(out_path, sizeof out_path, "%s/out", dir);
+  FILE *f = fopen(corpus_path, "w");
+  if (!f) return -1;
+  for (int i = 0; i < 4; i++)
+    fprintf(f, "{\"id\": \"%c\", \"text\": \"one two three four five six\"}\n", 'a' + i);
+  fclose(f);
+  f = fopen(list_path, "w");
+  if (!f) return -1;
+  fprintf(f, "a\tb\n");
+  return fclose(f);
+}
+
+static int teardown(void **state) {
+  (void)state;
+  unlink(corpus_path);
+  unlink(list_path);
+  return rmdir(dir);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(wrong_options), cmocka_unit_test(no_input),
+                                     cmocka_unit_test(wrong_together)};
+  return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,124 @@
+/* What a report is made of: bins, how close a pair is to the threshold, sizes, the command that
+ * repeats the run; and counts that must agree when the input is read twice. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "neardup.h"
+#include "pipeline/job.h"
+#include "pipeline/report_data.h"
+#include "pipeline/workdir.h"
+#include "tools.h"
+
+static void closeness(void **state) {
+  (void)state;
+  static const struct {
+    nd_similarity kind;
+    nd_decimal threshold;
+    uint64_t num, den;
+    double want;
+  } cases[] = {
+      {ND_SIMILARITY_JACCARD, {1, 2}, 3, 4, 0.5},  {ND_SIMILARITY_JACCARD, {1, 2}, 1, 2, 0},
+      {ND_SIMILARITY_JACCARD, {1, 2}, 1, 4, 0}, /* listed, but below it */
+      {ND_SIMILARITY_JACCARD, {1, 2}, 5, 4, 1},    {ND_SIMILARITY_JACCARD, {1, 1}, 4, 4, 1},
+      {ND_SIMILARITY_JACCARD, {1, 2}, 0, 0, 1},    {ND_SIMILARITY_EDIT, {4, 1}, 1, 1, 0.75},
+      {ND_SIMILARITY_EDIT, {0, 1}, 0, 1, 1},       {ND_SIMILARITY_EDIT, {4, 1}, 5, 1, 0},
+      {ND_SIMILARITY_OVERLAP, {5, 1}, 10, 1, 0.5}, {ND_SIMILARITY_OVERLAP, {5, 1}, 0, 1, 0}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    nd_settings s = {.similarity = cases[i].kind, .threshold = cases[i].threshold};
+    const double got = nd_report_closeness(&s, cases[i].num << 32 | cases[i].den);
+    if (fabs(got - cases[i].want) > 1e-12) fail_msg("case %zu: %g, not %g", i, got, cases[i].want);
+  }
+}
+
+static void bins(void **state) {
+  (void)state;
+  nd_settings s = {.similarity = ND_SIMILARITY_JACCARD, .threshold = {1, 2}};
+  assert_int_equal(nd_report_bin(&s, UINT64_C(3) << 32 | 4), 75);
+  assert_int_equal(nd_report_bin(&s, UINT64_C(4) << 32 | 4), 100);
+  assert_int_equal(nd_report_bin(&s, UINT64_C(3) << 32), 0);
+  assert_int_equal(nd_report_bin(&s, UINT64_C(9) << 32 | 4), ND_REPORT_BINS - 1);
+  assert_int_equal(nd_report_size(0), 0);
+  assert_int_equal(nd_report_size(255), 0);
+  assert_int_equal(nd_report_size(256), 1);
+  assert_int_equal(nd_report_size(1024), 2);
+  assert_int_equal(nd_report_size(UINT64_MAX), ND_REPORT_LARGEST);
+}
+
+static void counts_agree(void **state) {
+  (void)state;
+  nd_job_run j = {0};
+  ok(nd_job_counted(&j, 5, 1, &err));
+  ok(nd_job_counted(&j, 5, 1, &err));
+  assert_int_equal(nd_job_counted(&j, 6, 1, &err), ND_ERR_IO);
+  assert_non_null(strstr(err.message, "5 documents and 1 rejected records while counting"));
+  assert_int_equal(nd_job_counted(&j, 5, 2, &err), ND_ERR_IO);
+  assert_non_null(strstr(err.message, "then 5 and 2"));
+}
+
+/* The command in the report can be given to a shell again: words with blanks and quotes are
+ * quoted, and of many inputs the first ones are named. */
+static void the_command(void **state) {
+  (void)state;
+  enum { FILES = 25 };
+  static const char *const names[] = {"plain-1", "~home", "it's", "a b", "UPPER.txt", "\xc3\xa9"};
+  static const char *const shown[] = {"plain-1", "'~home'", "'it'\\''s'", "'a b'", "UPPER.txt"};
+  char dir[] = "/tmp/nd_test_report_XXXXXX", before[500];
+  const char *inputs[FILES];
+  static char input[FILES][40];
+  assert_non_null(mkdtemp(dir));
+  assert_non_null(getcwd(before, sizeof before));
+  assert_int_equal(chdir(dir), 0); /* names are shown as they were given */
+  for (size_t i = 0; i < FILES; i++) {
+    if (i < sizeof names / sizeof *names)
+      snprintf(input[i], sizeof input[i], "%s", names[i]);
+    else
+      snprintf(input[i], sizeof input[i], "file%zu", i);
+    FILE *f = fopen(input[i], "w");
+    assert_non_null(f);
+    fprintf(f, "some words of file %zu, and some more of them\n", i % 7);
+    fclose(f);
+    inputs[i] = input[i];
+  }
+  nd_options o;
+  nd_summary summary;
+  nd_options_init(&o);
+  ok(nd_dedup(&summary, inputs, FILES, "the out", &o, NULL, &err));
+  assert_int_equal(summary.documents, FILES);
+  FILE *f = fopen("the out/report.html", "r");
+  assert_non_null(f);
+  static char page[1 << 20], plain[1 << 20];
+  page[fread(page, 1, sizeof page - 1, f)] = '\0';
+  fclose(f);
+  char *to = plain;
+  for (const char *p = page; *p; p++) { /* as a browser shows it */
+    const bool quote = strncmp(p, "&#39;", 5) == 0;
+    *to++ = quote ? '\'' : *p;
+    if (quote) p += 4;
+  }
+  char *at = strstr(plain, "neardup dedup");
+  assert_non_null(at);
+  for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
+    at = strstr(at, shown[i]);
+    if (!at) fail_msg("%s is not in the command", shown[i]);
+  }
+  at = strstr(at, " \xe2\x80\xa6 -o 'the out'");
+  assert_non_null(at);
+  ok(nd_remove_tree("the out", &err));
+  for (size_t i = 0; i < FILES; i++) unlink(input[i]);
+  assert_int_equal(chdir(before), 0);
+  assert_int_equal(rmdir(dir), 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(closeness), cmocka_unit_test(bins),
+                                     cmocka_unit_test(counts_agree), cmocka_unit_test(the_command)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
