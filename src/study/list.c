@@ -57,7 +57,7 @@ static int third_of(int64_t *value, nd_str field) {
 
 static nd_status take_line(void *context, nd_str line, uint64_t number, nd_error *err) {
   reader *r = context;
-  nd_str a, b, c;
+  nd_str a = {0}, b, c;
   entry e = {.line = number};
   (void)nd_line_field(&a, &line, '\t'); /* there is always a first one */
   if (!nd_line_field(&b, &line, '\t')) return bad_line(r, number, "has no tab", err);

@@ -29,7 +29,7 @@ static nd_status put_header(nd_study_report *r, const nd_table *t, nd_str header
   const char **columns = nd_calloc(t->columns, sizeof *columns);
   size_t *at = nd_calloc(t->columns, sizeof *at), n = 0;
   nd_status status = columns && at ? ND_OK : nd_fail_memory(err, t->columns * sizeof *at);
-  nd_str name, cell;
+  nd_str name = {0}, cell;
   int64_t number;
   while (status == ND_OK && n < t->columns) {
     (void)nd_line_field(&name, &header, '\t'); /* one for each */
@@ -65,7 +65,7 @@ static void put_cell(nd_page *page, nd_str cell) {
 }
 
 static nd_status put_page_table(nd_study_report *r, const nd_table *t, nd_error *err) {
-  nd_str rest = nd_buf_str(&t->text), header, line, cell;
+  nd_str rest = nd_buf_str(&t->text), header = {0}, line = {0}, cell;
   (void)nd_line_field(&header, &rest, '\n');
   nd_str ahead = rest, first = {0};
   (void)nd_line_field(&first, &ahead, '\n');
