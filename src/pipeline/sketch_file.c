@@ -76,7 +76,6 @@ struct nd_sketch_writer {
 };
 
 static void free_writer(nd_sketch_writer *w) {
-  if (!w) return;
   nd_free(w->path);
   nd_free(w->fresh);
   nd_buf_clear(&w->parameters);

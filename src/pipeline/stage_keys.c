@@ -38,7 +38,7 @@ static const way ways[] = {
 };
 
 bool nd_stage_knows(nd_method candidates) {
-  return (size_t)candidates < sizeof ways / sizeof *ways && ways[candidates].known;
+  return ways[candidates].known; /* the last method has a row */
 }
 
 nd_stage_plan nd_stage_plan_of(const nd_settings *s) {

@@ -63,7 +63,7 @@ nd_status nd_trial_lists_new(nd_trial_lists **out, uint32_t records, unsigned th
   nd_trial_lists *l = nd_calloc(1, sizeof *l);
   if (!l) return nd_fail_memory(err, sizeof *l);
   l->records = records;
-  l->threads = threads ? threads : 1;
+  l->threads = threads;
   l->memory = memory;
   l->words = 1; /* place 0 means an empty slot */
   for (unsigned i = 0; i < SHARDS; i++) pthread_mutex_init(&l->shard[i].lock, NULL);

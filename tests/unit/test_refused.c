@@ -247,6 +247,82 @@ static void wrong_together(void **state) {
   }
 }
 
+/* Names without end, and no room for what is asked. */
+static void names_and_room(void **state) {
+  (void)state;
+  nd_options o;
+  char name[100];
+  nd_options_init(&o);
+  memset(name, 'x', sizeof name - 1);
+  name[sizeof name - 1] = '\0';
+  assert_int_equal(nd_options_set(&o, name, "1", &err), ND_ERR_USAGE);
+  assert_null(strstr(err.message, "did you mean"));
+  assert_int_equal(nd_options_set(&o, "method", name, &err), ND_ERR_USAGE);
+  for (const nd_option_info *info = nd_option_table(); info->name; info++) {
+    char text[1100] = "untouched", some[4];
+    nd_options_get(text, 0, &o, info);
+    assert_string_equal(text, "untouched");
+    nd_options_get(text, sizeof text, &o, info);
+    nd_options_get(some, sizeof some, &o, info);
+    assert_memory_equal(some, text, strlen(some));
+    assert_true(strlen(some) == (strlen(text) < 3 ? strlen(text) : 3));
+  }
+}
+
+static void wrong_lists(void **state) {
+  (void)state;
+  static const char *const lines[] = {"a\tb\t99999999999\n", "a\tb\t0.5x\n", "a\tb\t.\n", "a\n"};
+  nd_options o;
+  nd_options_init(&o);
+  char path[100];
+  snprintf(path, sizeof path, "%s/wrong.tsv", dir);
+  for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(lines[i], f);
+    fclose(f);
+    assert_int_equal(nd_cluster(&summary, path, &sink, &o, NULL, &err), ND_ERR_DATA);
+    assert_non_null(strstr(err.message, "wrong.tsv:1"));
+  }
+  unlink(path);
+  static nd_eval_result result; /* large */
+  const nd_eval_request base = {.truth = list_path, .result = list_path};
+  nd_eval_request q = base;
+  q.truth_kind = "heaps";
+  assert_int_equal(nd_eval(&result, &q, &o, NULL, &err), ND_ERR_USAGE);
+  assert_non_null(strstr(err.message, "--truth-kind"));
+  q = base, q.result_kind = "heaps";
+  assert_int_equal(nd_eval(&result, &q, &o, NULL, &err), ND_ERR_USAGE);
+  assert_non_null(strstr(err.message, "--result-kind"));
+  q = base, q.truth_threshold = "much";
+  assert_int_equal(nd_eval(&result, &q, &o, NULL, &err), ND_ERR_USAGE);
+  assert_non_null(strstr(err.message, "--truth-threshold"));
+  q = base, q.threshold = "much";
+  assert_int_equal(nd_eval(&result, &q, &o, NULL, &err), ND_ERR_USAGE);
+  ok(nd_eval(&result, &base, &o, NULL, &err));
+}
+
+/* What is read twice must be files. */
+static void not_from_memory(void **state) {
+  (void)state;
+  static const char *const sets[][2] = {
+      {"ignore-boilerplate", "yes"}, {"sample", "sct:3"}, {"sample", "mod:2"}};
+  const nd_str text[2] = {{"one two three four five six", 27}, {"one two three four five six", 27}};
+  const nd_chunk chunk = {.layout = ND_LAYOUT_STR, .index = text, .n = 2};
+  const nd_text_stream stream = {.chunks = &chunk, .n = 1};
+  const nd_corpus corpus = {.texts = &stream};
+  for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+    nd_options o;
+    nd_result r = {0};
+    nd_options_init(&o);
+    ok(nd_options_set(&o, sets[i][0], sets[i][1], &err));
+    nd_status status = nd_dedup_memory(&r, &summary, &corpus, &o, NULL, &err);
+    assert_int_equal(status, i < 2 ? ND_ERR_USAGE : ND_OK);
+    if (i < 2) assert_non_null(strstr(err.message, "read the input twice"));
+    nd_result_clear(&r);
+  }
+}
+
 static int setup(void **state) {
   (void)state;
   if (!mkdtemp(dir)) return -1;
@@ -272,7 +348,9 @@ static int teardown(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(wrong_options), cmocka_unit_test(no_input),
-                                     cmocka_unit_test(wrong_together)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(wrong_options),  cmocka_unit_test(no_input),
+      cmocka_unit_test(wrong_together), cmocka_unit_test(names_and_room),
+      cmocka_unit_test(wrong_lists),    cmocka_unit_test(not_from_memory)};
   return cmocka_run_group_tests(tests, setup, teardown);
 }

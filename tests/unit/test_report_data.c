@@ -117,8 +117,66 @@ static void the_command(void **state) {
   assert_int_equal(rmdir(dir), 0);
 }
 
+/* A whole run by each kind of similarity and choice: what was read is kept or dropped, copies meet,
+ * and there is a report. */
+static void every_kind(void **state) {
+  (void)state;
+  static const char *const sets[][10] = {
+      {"method", "join", "similarity", "edit", "threshold", "6", "keep", "centre"},
+      {"method", "join", "similarity", "edit", "threshold", "0"},
+      {"method", "join", "similarity", "overlap", "threshold", "4", "keep", "centre"},
+      {"method", "exact", "similarity", "containment", "threshold", "0.7", "keep", "centre"},
+      {"method", "exact", "similarity", "cosine", "threshold", "0.7", "cluster", "components"},
+      {"method", "exact", "threshold", "1"},
+      {"method", "exact", "threshold", "1", "cluster", "components"},
+      {"method", "minhash", "threshold", "0.3", "verify", "none", "keep", "centre"},
+      {"method", "minhash", "threshold", "0.3", "verify", "sketch", "cluster", "components"},
+      {"method", "simhash", "verify", "none", "keep", "longest"},
+      {"method", "digest"},
+      {"method", "digest", "verify", "none"},
+      {"method", "supershingle", "verify", "none"},
+      {"method", "projection", "verify", "sketch", "features", "shingles"},
+      {"family", "linear", "verify", "none"},
+      {"candidates", "exact", "confirm", "minhash", "threshold", "0.5"},
+  };
+  char dir[] = "/tmp/nd_test_kinds_XXXXXX", corpus[60], out[60], page[80];
+  assert_non_null(mkdtemp(dir));
+  snprintf(corpus, sizeof corpus, "%s/corpus.jsonl", dir);
+  snprintf(out, sizeof out, "%s/out", dir);
+  snprintf(page, sizeof page, "%s/report.html", out);
+  FILE *f = fopen(corpus, "w");
+  assert_non_null(f);
+  for (int i = 0; i < 40; i++) /* copies, some that differ in a word, one without words */
+    fprintf(f, "{\"id\": %d, \"url\": \"http://%d.example.org/\", \"text\": \"%s%d\"}\n", i, i % 3,
+            i == 39      ? ""
+            : i % 4 == 3 ? "the words of a text that is one of a few, and some more: "
+                         : "the words of a text that is one of a few, and more: ",
+            i / 4);
+  fprintf(f, "no record\n");
+  fclose(f);
+  const char *input = corpus;
+  for (size_t k = 0; k < sizeof sets / sizeof *sets; k++) {
+    nd_options o;
+    nd_summary s;
+    nd_options_init(&o);
+    for (size_t i = 0; i < 10 && sets[k][i]; i += 2)
+      ok(nd_options_set(&o, sets[k][i], sets[k][i + 1], &err));
+    ok(nd_dedup(&s, &input, 1, out, &o, NULL, &err));
+    assert_int_equal(s.documents, 41);
+    assert_int_equal(s.rejected, 1);
+    assert_int_equal(s.kept + s.dropped + s.rejected, s.documents);
+    if (s.dropped < 20 || s.clusters == 0) /* of each four three are copies */
+      fail_msg("case %zu: %d dropped", k, (int)s.dropped);
+    assert_int_equal(access(page, R_OK), 0);
+    ok(nd_remove_tree(out, &err));
+  }
+  unlink(corpus);
+  assert_int_equal(rmdir(dir), 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(closeness), cmocka_unit_test(bins),
-                                     cmocka_unit_test(counts_agree), cmocka_unit_test(the_command)};
+                                     cmocka_unit_test(counts_agree), cmocka_unit_test(the_command),
+                                     cmocka_unit_test(every_kind)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

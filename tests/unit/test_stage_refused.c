@@ -41,6 +41,10 @@ static void test_refused(void **state) {
       {"method", "exact", "sample", "adaptive:0.9", "threshold", "0.5"},
       {"method", "minhash", "candidates", "exact", NULL},
       {"method", "exact", "threshold", "0", NULL},
+      {"method", "join", "similarity", "edit", "threshold", "3"},
+      {"method", "simhash", "weights", "tfidf", NULL},
+      {"columns", "simhash", NULL},
+      {"method", "supershingle", "columns", "minhash", "family", "linear"},
   };
   for (size_t k = 0; k < sizeof more / sizeof *more; k++) {
     nd_options_init(&o);
@@ -55,6 +59,10 @@ static void test_refused(void **state) {
     if (status == ND_OK) fail_msg("%s %s is not refused", sets[k][0], sets[k][1]);
     assert_true(err.message[0]);
   }
+  nd_options_init(&o); /* every pair may be listed, with what it has in common */
+  ok(nd_options_set(&o, "method", "exact", &err));
+  ok(nd_stage_new(&s, &o, 0, secret, &err));
+  nd_stage_free(s);
   nd_options_init(&o);
   ok(nd_stage_new(&s, &o, 1, secret, &err));
   nd_settle *t;
