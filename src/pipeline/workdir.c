@@ -230,23 +230,17 @@ static nd_status make_manifest(nd_buf *out, const nd_settings *s, const nd_walk 
   return nd_buf_append(out, "", 1, err);
 }
 
-/* Says in which line two manifests differ. */
+/* Says in which line two manifests differ, for they do. */
 static nd_status differ(const nd_workdir *w, const char *old, const char *now, nd_error *err) {
-  while (*old && *now) {
-    size_t m = strcspn(old, "\n"), n = strcspn(now, "\n");
-    if (m != n || memcmp(old, now, n) != 0) break;
+  size_t m, n;
+  while ((m = strcspn(old, "\n")) == (n = strcspn(now, "\n")) && memcmp(old, now, n) == 0) {
     old += m + (old[m] == '\n');
     now += n + (now[n] == '\n');
-  }
-  int m = (int)strcspn(old, "\n"), n = (int)strcspn(now, "\n");
-  for (int i = 0; i < 2; i++) { /* keep the message readable */
-    if (m > 300) m = 300;
-    if (n > 300) n = 300;
   }
   return nd_fail(err, ND_ERR_STATE,
                  "%s was made by another run: there [%.*s], now [%.*s]; repeat that run, use "
                  "--resume never to replace its result, or choose another directory",
-                 w->dir, m, old, n, now);
+                 w->dir, (int)(m < 300 ? m : 300), old, (int)(n < 300 ? n : 300), now);
 }
 
 /* Small files are written under another name and renamed: whole or not at all. */

@@ -161,7 +161,8 @@ static void every_kind(void **state) {
     nd_options_init(&o);
     for (size_t i = 0; i < 10 && sets[k][i]; i += 2)
       ok(nd_options_set(&o, sets[k][i], sets[k][i + 1], &err));
-    ok(nd_dedup(&s, &input, 1, out, &o, NULL, &err));
+    const nd_hooks nothing_asked = {0};
+    ok(nd_dedup(&s, &input, 1, out, &o, k % 2 ? &nothing_asked : NULL, &err));
     assert_int_equal(s.documents, 41);
     assert_int_equal(s.rejected, 1);
     assert_int_equal(s.kept + s.dropped + s.rejected, s.documents);
@@ -174,9 +175,54 @@ static void every_kind(void **state) {
   assert_int_equal(rmdir(dir), 0);
 }
 
+static nd_status forget(void *context, const char *bytes, size_t n, nd_error *e) {
+  (void)bytes;
+  (void)e;
+  *(size_t *)context += n;
+  return ND_OK;
+}
+
+/* More documents than a thread takes at a time, with weights that wait for all of them, and in
+ * buckets where not all meet. */
+static void many_documents(void **state) {
+  (void)state;
+  enum { MANY = 2100 };
+  char path[] = "/tmp/nd_test_many_XXXXXX";
+  int fd = mkstemp(path);
+  assert_true(fd >= 0);
+  FILE *f = fdopen(fd, "w");
+  for (int i = 0; i < MANY; i++)
+    fprintf(f, "{\"id\": %d, \"text\": \"the same words in all of them, and then w%d w%d\"}\n", i,
+            i / 2, i / 60);
+  fclose(f);
+  const char *input = path;
+  size_t bytes = 0;
+  nd_sink sink = {&bytes, forget};
+  nd_options o;
+  nd_summary s;
+  nd_options_init(&o);
+  ok(nd_options_set(&o, "format", "jsonl", &err));
+  ok(nd_options_set(&o, "method", "simhash", &err));
+  ok(nd_options_set(&o, "weights", "tfidf", &err));
+  ok(nd_pairs(&s, &input, 1, &sink, &o, NULL, &err));
+  assert_int_equal(s.documents, MANY);
+  assert_int_equal(s.copies, MANY / 2);
+  assert_true(bytes > MANY / 2 * 4);
+  nd_plan_result plan;
+  nd_plan_request request = {&input, 1, {9, 10}, 0};
+  nd_options_init(&o);
+  ok(nd_options_set(&o, "format", "jsonl", &err));
+  ok(nd_options_set(&o, "threshold", "0.5", &err));
+  ok(nd_plan(&plan, &s, &request, NULL, &o, NULL, &err));
+  assert_int_equal(plan.documents, MANY);
+  assert_true(plan.near_duplicates > MANY / 2);
+  unlink(path);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(closeness), cmocka_unit_test(bins),
-                                     cmocka_unit_test(counts_agree), cmocka_unit_test(the_command),
-                                     cmocka_unit_test(every_kind)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(closeness),    cmocka_unit_test(bins),
+      cmocka_unit_test(counts_agree), cmocka_unit_test(the_command),
+      cmocka_unit_test(every_kind),   cmocka_unit_test(many_documents)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
