@@ -149,11 +149,11 @@ void nd_options_init(nd_options *options) {
   options->threshold_given = 0;
 }
 
-/* Edit distance, for "did you mean"; names are short. */
+/* Edit distance, for "did you mean"; our names, b, are short. */
 static unsigned name_distance(const char *a, const char *b) {
   unsigned row[64];
   size_t n = strlen(b);
-  if (n > 62 || strlen(a) > 62) return 99;
+  if (strlen(a) > 62) return 99;
   for (size_t j = 0; j <= n; j++) row[j] = (unsigned)j;
   for (size_t i = 0; a[i]; i++) {
     unsigned diagonal = row[0];
@@ -371,7 +371,7 @@ nd_status nd_options_check(const nd_options *options, nd_error *err) {
   for (const nd_option_info *info = table; info->name; info++) {
     char value[1100];
     nd_options_get(value, sizeof value, options, info);
-    if (info->type == ND_OPTION_LIST) ND_TRY(nd_options_set(&copy, info->name, "none", err));
+    if (info->type == ND_OPTION_LIST) *((char *)&copy + info->offset) = '\0';
     ND_TRY(nd_options_set(&copy, info->name, value, err));
   }
   nd_settings settings;

@@ -321,6 +321,17 @@ static void not_from_memory(void **state) {
     if (i < 2) assert_non_null(strstr(err.message, "read the input twice"));
     nd_result_clear(&r);
   }
+  /* Facts of fewer texts than there are. */
+  const nd_chunk fact = {.layout = ND_LAYOUT_STR, .index = text, .n = 1};
+  const nd_text_stream odd = {.chunks = &chunk, .n = 1, .facts = &fact};
+  const nd_corpus with_facts = {.texts = &odd};
+  nd_options o;
+  nd_result r = {0};
+  nd_options_init(&o);
+  ok(nd_options_set(&o, "keep", "newest", &err));
+  assert_int_equal(nd_dedup_memory(&r, &summary, &with_facts, &o, NULL, &err), ND_ERR_USAGE);
+  assert_non_null(strstr(err.message, "2 texts, but 1 values"));
+  nd_result_clear(&r);
 }
 
 static int setup(void **state) {

@@ -219,10 +219,66 @@ static void many_documents(void **state) {
   unlink(path);
 }
 
+/* The same of texts in memory: against others, by whole numbers, in a format, with what is no text
+ * among them. */
+static void in_memory(void **state) {
+  (void)state;
+  static const char *const texts[] = {"one two three four five six seven", "something else at all",
+                                      "one two three four five six seven", NULL,
+                                      "one two three four five six eight"};
+  static const char *const records[] = {
+      "{\"text\": \"one two three four five six\"}", "{\"text\": \"seven eight nine\"}",
+      "{\"text\": \"one two three four five six\"}", "no record", "{\"text\": \"\"}"};
+  static const struct {
+    const char *options[6];
+    nd_status status;
+    size_t dropped;
+    double similarity; /* of text 2 to the one kept */
+  } cases[] = {{{NULL}, ND_OK, 1, 1},
+               {{"method", "exact"}, ND_OK, 1, 1}, /* no threshold: the usual one */
+               {{"method", "exact", "threshold", "0"}, ND_ERR_USAGE, 0, 0},
+               {{"method", "join", "similarity", "overlap", "threshold", "2"}, ND_OK, 2, 3},
+               {{"format", "jsonl"}, ND_OK, 1, 1}};
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    const bool jsonl = cases[k].options[0] && strcmp(cases[k].options[0], "format") == 0;
+    nd_str text[5];
+    for (size_t i = 0; i < 5; i++) {
+      const char *p = jsonl ? records[i] : texts[i];
+      text[i] = p ? nd_str_of(p) : (nd_str){NULL, 0};
+    }
+    const nd_chunk chunk = {.layout = ND_LAYOUT_STR, .index = text, .n = 5};
+    const nd_text_stream stream = {.chunks = &chunk, .n = 1};
+    for (int against = 0; against < 2; against++) {
+      nd_options o;
+      nd_summary s;
+      nd_result r = {0};
+      const nd_corpus corpus = {.texts = &stream, .against = against ? &stream : NULL};
+      nd_options_init(&o);
+      for (size_t i = 0; i < 6 && cases[k].options[i]; i += 2)
+        ok(nd_options_set(&o, cases[k].options[i], cases[k].options[i + 1], &err));
+      nd_status status = nd_dedup_memory(&r, &s, &corpus, &o, NULL, &err);
+      if (status != cases[k].status)
+        fail_msg("case %zu: %s: %s", k, nd_status_name(status), err.message);
+      if (status == ND_OK) {
+        assert_int_equal(r.n, 5);
+        assert_int_equal(s.kept + s.dropped + s.rejected, s.documents);
+        if (!against) assert_int_equal(s.dropped, cases[k].dropped);
+        if (!against && !(r.keep[0] >> 2 & 1))
+          assert_true(fabs(r.similarity[2] - cases[k].similarity) < 1e-9);
+        /* All of them are in the other collection: only what is no text is not dropped. */
+        if (against) assert_true(s.dropped >= 3);
+        for (size_t i = 0; i < r.rejection_n; i++)
+          assert_int_equal(r.rejections[i].text % 5, 3); /* of this collection, then the other */
+      }
+      nd_result_clear(&r);
+    }
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(closeness),    cmocka_unit_test(bins),
-      cmocka_unit_test(counts_agree), cmocka_unit_test(the_command),
-      cmocka_unit_test(every_kind),   cmocka_unit_test(many_documents)};
+      cmocka_unit_test(closeness),   cmocka_unit_test(bins),       cmocka_unit_test(counts_agree),
+      cmocka_unit_test(the_command), cmocka_unit_test(every_kind), cmocka_unit_test(many_documents),
+      cmocka_unit_test(in_memory)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
