@@ -272,6 +272,49 @@ static void test_bad_lines(void **state) {
   NEAR(r.group[0].average_error, 1);
 }
 
+/* What lines disagree about is left out, wherever it stands, and of its group, too. */
+static void test_contradictions(void **state) {
+  (void)state;
+  put(documents_path, "a\t10\nb\t20\nc\t30\nd\t40\ne\t5\nf\t6\n");
+  const nd_eval_request by_size = {.documents = documents_path, .by = "size"};
+  /* Pairs of both kinds: in one cluster of the other list, and in two. */
+  nd_eval_result r = compare("a\tb\t1\na\tb\t0\nc\td\t1\nc\td\t0\ne\tf\t1\n",
+                             "a\tx\nb\tx\nc\ty\nd\tz\ne\tv\nf\tv\n", by_size);
+  assert_int_equal(r.truth.contradicting, 2);
+  assert_int_equal(r.group[0].truth, 1);
+  assert_int_equal(r.group[0].result, 1);
+  assert_int_equal(r.group[0].common, 1);
+  NEAR(r.group[0].f1, 1);
+  r = compare("a\tx\nb\tx\nc\ty\nd\tz\ne\tv\nf\tv\n",
+              "a\tb\t1\na\tb\t0\nc\td\t1\nc\td\t0\ne\tf\t1\nb\te\t1\na\tf\t0\n",
+              (nd_eval_request){.documents = documents_path, .by = "size", .threshold = "0.5"});
+  assert_int_equal(r.group[0].truth, 1);
+  assert_int_equal(r.group[0].result, 2);
+  assert_int_equal(r.group[0].common, 1);
+  /* Pairs against pairs, with a document that is in two clusters nowhere. */
+  r = compare("a\tb\t1\na\tb\t0\ne\tf\t1\n", "a\tb\t1\ne\tf\t1\nc\td\t1\nc\td\t0\n",
+              (nd_eval_request){.threshold = "0.5"});
+  assert_int_equal(r.group[0].truth, 1);
+  assert_int_equal(r.group[0].result, 1);
+  /* The second document of a pair is the one that is in two clusters; one comes three times. */
+  r = compare("b\tx\na\tx\na\ty\na\tz\nc\ty\nd\ty\n", "b\ta\t1\nc\td\t1\n",
+              (nd_eval_request){.truth_kind = "clusters"});
+  assert_int_equal(r.truth.contradicting, 1);
+  assert_int_equal(r.group[0].result, 1);
+  assert_int_equal(r.group[0].common, 1);
+  /* Clusters of pairs: those of a document that is left out make none. */
+  r = compare("b\tx\na\tx\na\ty\nc\ty\nd\ty\n", "b\ta\t1\nc\td\t1\n",
+              (nd_eval_request){.truth_kind = "clusters", .as = "clusters"});
+  assert_int_equal(r.documents, 3);
+  assert_int_equal(r.result_clusters, 1);
+  NEAR(r.ari, 1);
+  /* One document alone agrees with itself. */
+  r = compare(
+      "a\tx\n", "a\ty\n",
+      (nd_eval_request){.truth_kind = "clusters", .result_kind = "clusters", .as = "clusters"});
+  NEAR(r.ari, 1);
+}
+
 static void test_refused(void **state) {
   (void)state;
   nd_options options;
@@ -284,6 +327,7 @@ static void test_refused(void **state) {
   } cases[] = {{"a b\n", {0}},
                {"\tb\n", {0}},
                {"a\tb\tmuch\n", {.result_kind = "pairs"}},
+               {"a\tb\tkept\n", {.result_kind = "pairs"}},
                {"a\tb\t1\n", {.by = "size"}},
                {"a\tb\t1\n", {.by = "colour", .documents = "x"}},
                {"a\tb\t1\n", {.as = "sets"}},
@@ -531,8 +575,9 @@ int main(void) {
       cmocka_unit_test(test_pairs_example),    cmocka_unit_test(test_thresholds_and_judgements),
       cmocka_unit_test(test_clusters_example), cmocka_unit_test(test_adjusted_rand_known),
       cmocka_unit_test(test_numbers),          cmocka_unit_test(test_kinds),
-      cmocka_unit_test(test_bad_lines),        cmocka_unit_test(test_refused),
-      cmocka_unit_test(test_random),           cmocka_unit_test(test_out_of_memory),
+      cmocka_unit_test(test_bad_lines),        cmocka_unit_test(test_contradictions),
+      cmocka_unit_test(test_refused),          cmocka_unit_test(test_random),
+      cmocka_unit_test(test_out_of_memory),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }
