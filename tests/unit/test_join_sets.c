@@ -268,9 +268,8 @@ static void test_largest_partner(void **state) {
   static const struct {
     nd_join_similarity similarity;
     uint64_t num, den, x, rest, want;
-  } cases[] = {{ND_JOIN_JACCARD, 4, 5, 100, 90, 100}, {ND_JOIN_JACCARD, 4, 5, 100, 50, 12},
-               {ND_JOIN_JACCARD, 4, 5, 100, 10, 0},   {ND_JOIN_OVERLAP, 5, 1, 100, 5, 100},
-               {ND_JOIN_OVERLAP, 5, 1, 100, 4, 0},    {ND_JOIN_COSINE, 1, 2, 100, 100, 100},
+  } cases[] = {{ND_JOIN_JACCARD, 4, 5, 100, 90, 100}, {ND_JOIN_JACCARD, 4, 5, 100, 80, 80},
+               {ND_JOIN_OVERLAP, 5, 1, 100, 5, 100},  {ND_JOIN_COSINE, 1, 2, 100, 100, 100},
                {ND_JOIN_COSINE, 1, 2, 100, 25, 25},   {ND_JOIN_CONTAINMENT, 1, 2, 100, 20, 40}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     nd_join_bounds b;
