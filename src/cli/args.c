@@ -1,5 +1,4 @@
 /* Arguments → options, through the library's table. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
@@ -92,12 +91,8 @@ int cli_parse(cli_args *out, const cli_command *command, int argc, char **argv, 
   nd_options_init(&out->options);
   /* A list of pairs has been cut already: no threshold unless asked for. */
   if (command->bit == ND_FOR_CLUSTER) out->options.threshold = (nd_decimal){0, 1};
-  out->inputs = calloc((size_t)argc + 1, sizeof *out->inputs);
-  if (!out->inputs) {
-    cli_complain("out of memory");
-    *exit_status = EXIT_FAILED;
-    return 1;
-  }
+  /* Inputs gather where arguments stood that were read before. */
+  memcpy(&out->inputs, &argv, sizeof argv);
   int options_end = 0;
   for (int i = 0; i < argc; i++) {
     const char *a = argv[i];
@@ -112,7 +107,7 @@ int cli_parse(cli_args *out, const cli_command *command, int argc, char **argv, 
     } else if (a[1] != '-' && find_extra(command, NULL, 0, a[1]) >= 0) {
       int place = find_extra(command, NULL, 0, a[1]);
       const char *value = a[2] ? a + 2 : NULL;
-      if (!value && command->extras[place].metavar && i + 1 < argc) value = argv[++i];
+      if (!value && i + 1 < argc) value = argv[++i];
       if (take_extra(out, command, place, value, exit_status)) return 1;
     } else if (a[1] == '-') {
       if (take_option(out, command, argc, argv, &i, exit_status)) return 1;
@@ -131,9 +126,4 @@ int cli_parse(cli_args *out, const cli_command *command, int argc, char **argv, 
     return wrong(command, exit_status);
   }
   return 0;
-}
-
-void cli_args_clear(cli_args *args) {
-  free(args->inputs);
-  args->inputs = NULL;
 }

@@ -12,7 +12,7 @@ enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_REJECTED = 3, EXIT_I
  * repeat, and its values join the inputs. */
 typedef struct cli_extra {
   const char *name; /* without the dashes; NULL ends the list */
-  char letter;      /* -o; 0: none */
+  char letter;      /* -o, which takes a value; 0: none */
   const char *metavar;
   const char *help;
 } cli_extra;
@@ -38,13 +38,12 @@ extern const cli_command *const cli_commands[]; /* ends with NULL */
 typedef struct cli_args {
   nd_options options;
   const char *extra[CLI_EXTRAS]; /* values of the command's extras, by place; NULL: not given */
-  const char **inputs;
+  const char **inputs;           /* in argv */
   size_t input_n;
 } cli_args;
 
 /* 0: go on.  Otherwise the exit status, printed already (help or a mistake). */
 int cli_parse(cli_args *out, const cli_command *command, int argc, char **argv, int *exit_status);
-void cli_args_clear(cli_args *args);
 
 void cli_help(FILE *to, const cli_command *command); /* NULL: the command as a whole */
 unsigned cli_width(FILE *of);
@@ -95,6 +94,6 @@ void cli_report_sample(const nd_summary *s);
 void cli_report_finding(const nd_summary *s, const nd_options *options);
 
 /* The closing lines on stderr. */
-void cli_report_cost(const nd_summary *s, const cli_progress *p);
+void cli_report_cost(const nd_summary *s);
 
 #endif

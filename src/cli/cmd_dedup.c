@@ -48,7 +48,7 @@ static void report(const nd_summary *s, const cli_args *args, const cli_progress
           cli_count(s->copies), s->copies == 1 ? "y" : "ies", cli_count(s->clusters),
           s->clusters == 1 ? "" : "s");
   report_method(s, &args->options);
-  cli_report_cost(s, p);
+  cli_report_cost(s);
   fprintf(stderr, "result    %s/report.html, kept, clusters.tsv, pairs.tsv, summary.json\n",
           cli_shown(args->extra[OUTPUT]));
 }
@@ -76,7 +76,6 @@ static int run(const cli_command *self, int argc, char **argv) {
         fprintf(stderr, "The same command goes on where this one stopped.\n");
     }
   }
-  cli_args_clear(&args);
   return exit_status;
 }
 

@@ -89,7 +89,6 @@ static int run(const cli_command *self, int argc, char **argv) {
       exit_status = compare(&args);
     }
   }
-  cli_args_clear(&args);
   return exit_status;
 }
 

@@ -54,7 +54,6 @@ static int run(const cli_command *self, int argc, char **argv) {
       exit_status = cli_exit(status, &err, &s);
     }
   }
-  cli_args_clear(&args);
   return exit_status;
 }
 

@@ -20,7 +20,6 @@ static int run(const cli_command *self, int argc, char **argv) {
                                   &args.options, &hooks, &err);
     exit_status = cli_exit(status, &err, &s);
   }
-  cli_args_clear(&args);
   return exit_status;
 }
 

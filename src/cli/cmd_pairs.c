@@ -22,11 +22,10 @@ static int run(const cli_command *self, int argc, char **argv) {
       fputc('\n', stderr);
       cli_report_sample(&s);
       cli_report_finding(&s, &args.options);
-      cli_report_cost(&s, &progress);
+      cli_report_cost(&s);
     }
     exit_status = cli_exit(status, &err, &s);
   }
-  cli_args_clear(&args);
   return exit_status;
 }
 

@@ -79,12 +79,8 @@ static void report_groups(const nd_plan_result *r, const nd_plan_request *q) {
           r->exact_seconds);
 }
 
-static void report_minhash(const nd_plan_result *r, const nd_options *o) {
-  if (!r->bands) {
-    fprintf(stderr, "minhash   recall %.10g is out of reach; the best is %.4f\n",
-            (double)o->recall.num / (double)o->recall.den, r->recall);
-    return;
-  }
+/* There are bands: a recall that is out of reach was refused before. */
+static void report_minhash(const nd_plan_result *r) {
   fprintf(stderr, "minhash   %u permutations, %u bands x %u rows: recall %.4f at the threshold",
           r->permutations, r->bands, r->rows, r->recall);
   if (!isnan(r->recall_of_pairs)) fprintf(stderr, ", %.4f of all pairs", r->recall_of_pairs);
@@ -114,9 +110,9 @@ static int plan(const cli_args *args, const nd_plan_request *q) {
             "drawn     %s of %s documents, %s different; about %.0f near-duplicate pairs in all\n",
             cli_count(r.drawn), cli_count(r.documents), cli_count(r.different), r.near_duplicates);
     if (r.groups) report_groups(&r, q);
-    report_minhash(&r, &args->options);
+    report_minhash(&r);
   }
-  if (status == ND_OK && !q->precision.num && r.bands)
+  if (status == ND_OK && !q->precision.num)
     printf("--method minhash --permutations %u --bands %u --rows %u\n", r.permutations, r.bands,
            r.rows);
   return cli_exit(status, &err, &s);
@@ -131,7 +127,6 @@ static int run(const cli_command *self, int argc, char **argv) {
     q.input_n = args.input_n;
     exit_status = parse(&q, &args) ? EXIT_USAGE : plan(&args, &q);
   }
-  cli_args_clear(&args);
   return exit_status;
 }
 

@@ -61,7 +61,6 @@ static int run(const cli_command *self, int argc, char **argv) {
       exit_status = measure(&args);
     }
   }
-  cli_args_clear(&args);
   return exit_status;
 }
 

@@ -33,12 +33,11 @@ static int run_sketch(const cli_command *self, int argc, char **argv) {
         if (s.rejected)
           fprintf(stderr, "; %s rejected (see `neardup inspect`)", cli_count(s.rejected));
         fputc('\n', stderr);
-        cli_report_cost(&s, &progress);
+        cli_report_cost(&s);
       }
       exit_status = cli_exit(status, &err, &s);
     }
   }
-  cli_args_clear(&args);
   return exit_status;
 }
 
@@ -58,7 +57,6 @@ static int run_merge(const cli_command *self, int argc, char **argv) {
       exit_status = cli_exit(status, &err, &s);
     }
   }
-  cli_args_clear(&args);
   return exit_status;
 }
 
@@ -71,12 +69,11 @@ static int run_info(const cli_command *self, int argc, char **argv) {
     nd_sink out = cli_stdout();
     nd_status status = ND_OK;
     for (size_t i = 0; i < args.input_n && status == ND_OK; i++) {
-      if (i) status = out.write(out.context, "\n", 1, &err);
-      if (status == ND_OK) status = nd_sketch_info(args.inputs[i], &out, &err);
+      status = nd_sketch_info(args.inputs[i], &out, &err);
+      if (status == ND_OK && i + 1 < args.input_n) status = out.write(out.context, "\n", 1, &err);
     }
     exit_status = cli_exit(status, &err, &s);
   }
-  cli_args_clear(&args);
   return exit_status;
 }
 

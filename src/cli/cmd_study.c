@@ -23,7 +23,6 @@ static int run(const cli_command *self, int argc, char **argv) {
     cli_progress_end(&progress);
     exit_status = cli_exit(status, &err, &s);
   }
-  cli_args_clear(&args);
   return exit_status;
 }
 
@@ -34,8 +33,10 @@ const cli_command cli_study = {
     "the papers' experiments on any corpus",
     "Runs one of the studies on your documents and writes its tables to standard output; with -o "
     "also as files, with charts and a page that puts them beside the published figures. NAME is "
-    "sampling (what comparing by a part of the shingles costs), sources (in what ways the documents "
-    "of a pair differ), web (super-shingles and projections on web pages), library (simhash and min "
+    "sampling (what comparing by a part of the shingles costs), sources (in what ways the "
+    "documents "
+    "of a pair differ), web (super-shingles and projections on web pages), library (simhash and "
+    "min "
     "values) or join (candidates and times of the exact set joins).",
     "  neardup study sampling corpus.jsonl -o study\n"
     "  neardup study web crawl.warc.gz --truth pairs.tsv -o study\n",

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "cli.h"
 
@@ -11,9 +10,9 @@ enum { NARROWEST = 40, WIDEST = 100, USUAL = 80, INDENT = 26 };
 unsigned cli_width(FILE *of) {
   const char *columns = getenv("COLUMNS");
   int width = columns ? atoi(columns) : 0;
-  struct winsize size;
-  if (width <= 0 && isatty(fileno(of)) && ioctl(fileno(of), TIOCGWINSZ, &size) == 0)
-    width = size.ws_col;
+  struct winsize size = {0}; /* stays so where there is no terminal */
+  (void)ioctl(fileno(of), TIOCGWINSZ, &size);
+  if (width <= 0) width = size.ws_col;
   if (width <= 0) width = USUAL;
   return width < NARROWEST ? NARROWEST : (unsigned)width;
 }
@@ -42,13 +41,13 @@ static void wrap(FILE *to, const char *text, unsigned at, unsigned indent, unsig
   fputc('\n', to);
 }
 
+/* `left` is at most INDENT - 4 long. */
 static void help_option(FILE *to, const char *left, const char *help, unsigned width) {
-  unsigned n = (unsigned)strlen(left);
   fprintf(to, "  %s", left);
-  if (n + 4 > INDENT || INDENT + 20 > width) {
-    fprintf(to, "\n%*s", INDENT + 20 > width ? 4 : INDENT, "");
+  if (INDENT + 20 > width) {
+    fprintf(to, "\n%*s", 4, "");
   } else {
-    fprintf(to, "%*s", (int)(INDENT - 2 - n), "");
+    fprintf(to, "%*s", (int)(INDENT - 2 - strlen(left)), "");
   }
   wrap(to, help, INDENT, INDENT, width);
 }
@@ -90,7 +89,7 @@ static void help_overview(FILE *to, unsigned width) {
 }
 
 static int has_options(const cli_command *command) {
-  if (command->extras && command->extras[0].name) return 1;
+  if (command->extras) return 1;
   for (const nd_option_info *i = nd_option_table(); i->name; i++)
     if (i->commands & command->bit) return 1;
   return 0;

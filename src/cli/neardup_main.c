@@ -29,7 +29,9 @@ static int print_version(void) {
  * takes its place, opened so that using it fails. */
 static void guard_standard_streams(void) {
   for (int fd = 0; fd <= 2; fd++) {
-    if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) != fd) return;
+    if (fcntl(fd, F_GETFD) >= 0) continue;
+    int lowest = open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY); /* that is fd */
+    (void)lowest;
   }
 }
 
@@ -69,7 +71,7 @@ int main(int argc, char **argv) {
   signal(SIGXFSZ, SIG_IGN);
   int exit_status = run(argc, argv);
   /* What help and version printed. */
-  if (fflush(stdout) != 0 && errno != EPIPE && exit_status == EXIT_DONE) {
+  if (fflush(stdout) != 0 && errno != EPIPE) {
     cli_complain("cannot write to standard output: %s", strerror(errno));
     exit_status = EXIT_FAILED;
   }

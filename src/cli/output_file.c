@@ -21,7 +21,8 @@ nd_status cli_file_close(cli_file *f, nd_status status, nd_error *err) {
   struct stat st;
   /* Half a file must not pass for a whole one; a device is nobody's to remove. */
   int ours = fstat(fileno(f->file), &st) == 0 && S_ISREG(st.st_mode);
-  if (fclose(f->file) != 0 && status == ND_OK)
+  int failed = fclose(f->file);
+  if (status == ND_OK && failed)
     status = nd_fail(err, ND_ERR_IO, "cannot write %s: is the disk full?", f->path);
   if (status != ND_OK && ours) remove(f->path);
   return status;

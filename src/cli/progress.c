@@ -87,8 +87,7 @@ const char *cli_bytes(double n) {
 static void draw_bar(cli_progress *p, const nd_progress *now) {
   enum { BAR = 24 };
   char line[256];
-  double share = now->total ? (double)now->done / (double)now->total : 0;
-  if (share > 1) share = 1;
+  double share = fmin(1, (double)now->done / (double)now->total); /* a file may grow */
   int n = snprintf(line, sizeof line, "%-6s ", now->stage);
   if (now->total) {
     line[n++] = '[';
@@ -98,7 +97,7 @@ static void draw_bar(cli_progress *p, const nd_progress *now) {
                   cli_count(now->documents));
     if (strcmp(now->stage, "read") == 0 && now->seconds > 0.5) {
       double rate = (double)now->done / now->seconds;
-      int left = (int)ceil((double)(now->total - now->done) / (rate > 0 ? rate : 1));
+      int left = (int)ceil((double)now->total * (1 - share) / fmax(rate, 1));
       n += snprintf(line + n, sizeof line - (size_t)n, "  %s/s  %d:%02d left", cli_bytes(rate),
                     left / 60, left % 60);
     }
@@ -150,11 +149,11 @@ void cli_progress_end(cli_progress *p) {
 static nd_status write_all(const char *bytes, size_t n, nd_error *err) {
   while (n) {
     ssize_t put = write(STDOUT_FILENO, bytes, n);
-    if (put < 0 && errno == EINTR && !interrupted) continue;
+    /* Also where a part was written: nobody may ever read, and make room for the rest. */
+    if (interrupted) return nd_fail(err, ND_ERR_CANCELLED, "interrupted");
     if (put < 0) {
       stdout_gone = errno == EPIPE;
-      return nd_fail(err, errno == EINTR ? ND_ERR_CANCELLED : ND_ERR_IO,
-                     "cannot write to standard output: %s", strerror(errno));
+      return nd_fail(err, ND_ERR_IO, "cannot write to standard output: %s", strerror(errno));
     }
     bytes += put;
     n -= (size_t)put;
@@ -198,7 +197,7 @@ int cli_exit(nd_status status, const nd_error *err, const nd_summary *summary) {
   }
   if (status == ND_OK) return summary->rejected ? EXIT_REJECTED : EXIT_DONE;
   cli_complain("%s", err->message);
-  if (status == ND_ERR_CANCELLED) return interrupted ? 128 + interrupted : EXIT_FAILED;
+  if (status == ND_ERR_CANCELLED) return 128 + interrupted;
   return status == ND_ERR_USAGE ? EXIT_USAGE : EXIT_FAILED;
 }
 
@@ -258,9 +257,8 @@ void cli_report_finding(const nd_summary *s, const nd_options *o) {
             cli_count(s->hot_buckets), s->hot_buckets == 1 ? "" : "s");
 }
 
-void cli_report_cost(const nd_summary *s, const cli_progress *p) {
-  if (p->how == CLI_PROGRESS_JSON) return;
-  double rate = s->seconds > 0 ? (double)s->raw_bytes / s->seconds : 0;
+void cli_report_cost(const nd_summary *s) {
+  double rate = (double)s->raw_bytes / fmax(s->seconds, 1e-9);
   fprintf(stderr, "time      %.2f s (%.2f s CPU, %u thread%s), %s/s, peak memory %s\n", s->seconds,
           s->cpu_seconds, s->threads, s->threads == 1 ? "" : "s", cli_bytes(rate),
           cli_bytes((double)s->peak_memory));

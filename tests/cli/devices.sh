@@ -9,6 +9,8 @@ for command in 'plan --precision 0.9 in.jsonl' 'explain a b in.jsonl' 'sketch in
   fails $command -o full
   fails $command -o null 2>/dev/null
 done
+{ json a "$(words 1 9000)"; json b "$(words 1 9000 x)"; } >long.jsonl
+fails explain a b long.jsonl --whole -o full
 neardup sketch in.jsonl -o x.nds 2>/dev/null
 fails merge x.nds -o null
 ls -l full null | cut -c1

@@ -22,6 +22,9 @@ neardup help | cmp - text
 neardup >out 2>err; echo "exit $?"
 cmp err text
 wc -c <out
+title "narrow"
+COLUMNS=42 neardup info --help
 title "version"
+neardup -V | cmp - <(neardup --version)
 neardup --version | sed -E 's/^neardup [0-9]+\.[0-9]+\.[0-9]+ \((gcc|clang) [0-9.]+, CPU level (base|sse41|avx2|avx512)\)$/as it should be/'
 NEARDUP_CPU=base neardup --version | grep -o 'CPU level base'

@@ -7,6 +7,11 @@ neardup pairs --ignore-boilerplate site.jsonl 2>&1 >/dev/null | grep boiler
 head -n 2 site.jsonl | sed 's/a.org/b.org/' >>site.jsonl
 json no "$FOX" >>site.jsonl
 neardup pairs --ignore-boilerplate site.jsonl 2>&1 >/dev/null | grep boiler
+title "documents that are nothing but boilerplate"
+for i in 1 2 3 4; do json $i "$(for k in $(seq $i); do words 1 12 menu; done | paste -sd ' ')" "\"url\":\"http://c.org/$i\""; done >menus.jsonl
+neardup pairs --ignore-boilerplate menus.jsonl 2>&1 >/dev/null | grep boiler
+json 5 "$(words 1 12 menu) $(words 1 60)" '"url":"http://c.org/5"' >>menus.jsonl
+neardup pairs --ignore-boilerplate menus.jsonl 2>&1 >/dev/null | grep boiler
 title "samples: one document is emptied, none, all"
 { json a "$(words 1 80)"; json b "$(words 1 80) more"; json c "one two three four five"; } >sample.jsonl
 for n in 2 4 8 64 1024; do neardup pairs --method exact --sample mod:$n sample.jsonl 2>&1 >/dev/null | grep sample; done
@@ -37,6 +42,29 @@ X
 on 80 neardup pairs control.jsonl >screen
 grep -ac '31m' screen; grep -acP '\xc2\x9b|\x7f|\x1b' screen
 on 80 neardup explain "$(printf 'no\302\233such\033id')" x control.jsonl | tail -n 2
+mkdir names; printf 'x y z\n' >"names/$(printf 'a\302\251')"; printf 'x y z\n' >"names/$(printf 'b\302c')"
+on 80 neardup inspect names | grep -ac "$(printf '\302\251')"
+title "a terminal that goes away"
+python3 - <<'X'
+import os, pty, subprocess
+ours, theirs = pty.openpty()
+p = subprocess.Popen(["neardup", "inspect", "-"], stdin=subprocess.PIPE, stdout=theirs, stderr=subprocess.PIPE,
+                     start_new_session=True)
+os.close(theirs)
+os.close(ours)
+said = p.communicate(b'{"text": "one two three"}\n')[1].decode().splitlines()
+print(p.returncode, said[-1])
+X
+title "Ctrl-C while nobody reads"
+for i in $(seq 600); do echo "$FOX"; done >copies.txt
+python3 - <<'X'
+import signal, subprocess, time
+p = subprocess.Popen(["neardup", "pairs", "--format", "lines", "copies.txt"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+p.stdout.read(1)  # it writes more than a pipe holds
+time.sleep(0.3)
+p.send_signal(signal.SIGINT)
+print(p.stderr.read().decode().splitlines()[-1], p.wait())
+X
 title "Ctrl-C, once"
 python3 - <<'X'
 import os, signal, subprocess, time

@@ -30,6 +30,9 @@ on 50 neardup explain a b in.jsonl | grep -c '\\e\['
 title "explain: none"
 NO_COLOR=1 on 50 neardup explain a b in.jsonl | grep -c '\\e\['
 TERM=dumb on 50 neardup explain a b in.jsonl | grep -c '\\e\['
+title "no name of a terminal, and an empty NO_COLOR"
+(unset TERM; on 50 neardup explain a b in.jsonl | grep -c '\\e\['; on 80 neardup pairs $SURE in.jsonl | grep -c '^progress')
+NO_COLOR= on 50 neardup explain a b in.jsonl | grep -c '\\e\['
 title "help is as wide as the terminal, within limits"
 for columns in 30 45 90 300; do
   on $columns neardup pairs --help | awk -v c=$columns 'length > w && !/neardup / { w = length }

@@ -24,6 +24,14 @@ fails inspect in.jsonl --threshold 0.8
 fails cluster in.jsonl --shingle words:5
 fails dedup in.jsonl -o out --whole
 fails dedup in.jsonl -o out --threshold
+fails explain in.jsonl in.jsonl --whole=yes
+fails explain --nothing
+fails merge --nothing
+fails sketch in.jsonl -o
+neardup sketch in.jsonl -oattached.nds 2>/dev/null; ls *.nds
+fails plan in.jsonl --precision
+fails plan in.jsonl --precision=2
+fails pairs in.jsonl --threshold=2
 title "numbers"
 for t in '' 0 -1 1.1 0.8x abc 0,8 0.8000000001 1e-1 nan 99999999999999999999 0.; do
   fails pairs in.jsonl --threshold "$t"
