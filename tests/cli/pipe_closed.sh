@@ -16,6 +16,13 @@ seq 1 50000 | sed 's/.*/a\tb&\t1/' >list
 neardup cluster list 2>/dev/null | head -1
 title "help | head"
 neardup dedup --help | head -1
+python3 - <<'X'
+import os, subprocess
+reader, writer = os.pipe()
+os.close(reader)  # before anything is written
+p = subprocess.run(["neardup", "--help"], stdout=writer, stderr=subprocess.PIPE)
+print(p.returncode, len(p.stderr))
+X
 title "a full device"
 [ -w /dev/full ] || { echo "skipped, no /dev/full"; exit 77; }
 neardup pairs same.jsonl >/dev/full; echo "exit $?"; ls -A tmp
