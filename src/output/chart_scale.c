@@ -71,12 +71,11 @@ double nd_scale_place(const nd_scale *s, double v) {
 }
 
 static size_t log_ticks(double *out, const nd_scale *s) {
-  double first = floor(log10(s->low) - 1e-9), last = ceil(log10(s->high) + 1e-9);
-  double decades = last - first;
-  double every = ceil(decades / 10);
+  int first = (int)floor(log10(s->low) - 1e-9), last = (int)ceil(log10(s->high) + 1e-9);
+  int decades = last - first, every = (decades + 9) / 10; /* both at least one */
   bool fine = decades <= 3;
   size_t n = 0;
-  for (double d = first; d <= last; d += every) { /* at most four, or eleven, decades */
+  for (int d = first; d <= last; d += every) { /* at most four, or eleven, decades */
     static const double parts[3] = {1, 2, 5};
     for (int i = 0; i < (fine ? 3 : 1); i++) {
       double v = parts[i] * pow(10, d);
