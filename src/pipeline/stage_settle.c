@@ -265,6 +265,8 @@ void nd_settle_wanted(uint8_t *wanted, const nd_settle *t, int collapse) {
     for (size_t i = 0; status == ND_OK && i < got; i++)
       wanted[items[i].key >> 32] = wanted[(uint32_t)items[i].key] = 1;
   }
+  /* Pairs that could not be read: more ids than are needed, and who reads them next says why. */
+  if (status != ND_OK) memset(wanted, 1, n);
   for (uint64_t d = 0; d < n; d++) {
     if (same[d] != ND_NO_DOCUMENT && same[d] != d) wanted[d] = wanted[same[d]] = 1;
     if (t->clustered && t->size[t->clusters.centre[d]] >= 2) wanted[d] = 1;
