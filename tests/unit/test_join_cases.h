@@ -53,7 +53,7 @@ static int by_value(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-static void cases_finish(cases *c) {
+static inline void cases_finish(cases *c) {
   uint64_t tokens = c->n ? c->begin[c->n] : 0;
   c->set = nd_malloc(tokens * sizeof *c->set);
   c->size = nd_calloc(c->n, sizeof *c->size);
@@ -109,7 +109,7 @@ static void boundary_pair(cases *c, nd_rng *rng, uint64_t num, uint64_t den) {
 
 /* One of several kinds: skewed, tiny, with empty records, copies, and pairs whose
  * similarity is exactly num/den. */
-static void cases_random(cases *c, nd_rng *rng, uint64_t num, uint64_t den) {
+static inline void cases_random(cases *c, nd_rng *rng, uint64_t num, uint64_t den) {
   *c = (cases){0};
   static const uint64_t longest[] = {3, 8, 20, 60, 300};
   static const uint64_t universe[] = {4, 15, 60, 301, 4001};
@@ -173,7 +173,7 @@ static void found_sort(found *f) {
   if (f->n) qsort(f->pair, f->n, sizeof *f->pair, by_pair);
 }
 
-static void naive_join(found *out, const cases *c, const nd_join_options *o) {
+static inline void naive_join(found *out, const cases *c, const nd_join_options *o) {
   for (uint32_t a = 0; a < c->n; a++) {
     for (uint32_t b = a + 1; b < c->n; b++) {
       if (o->split && (a < o->split) == (b < o->split)) continue;
