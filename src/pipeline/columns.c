@@ -30,7 +30,8 @@ static nd_status put_cell(table *t, nd_pair_column column, size_t i, nd_error *e
   nd_buf *out = &t->lines->text;
   switch (column) {
     case ND_SHOW_SIMILARITY: return nd_lines_value(out, s->similarity, t->pairs[i].value, err);
-    case ND_SHOW_EXACT: return nd_lines_value(out, s->similarity, t->exact[i].value, err);
+    case ND_SHOW_EXACT:
+      return t->exact ? nd_lines_value(out, s->similarity, t->exact[i].value, err) : ND_OK;
     case ND_SHOW_MINHASH:
       return nd_tsv_ratio(out, nd_shown_minhash(s, t->a, t->b), s->permutations, err);
     case ND_SHOW_SUPERSHINGLE: return put_count(out, nd_shown_supershingles(s, t->a, t->b), err);
@@ -39,7 +40,7 @@ static nd_status put_cell(table *t, nd_pair_column column, size_t i, nd_error *e
     case ND_SHOW_SITE:
     case ND_SHOW_COLUMNS: break;
   }
-  /* The row has a site when it is asked for. */
+  if (!t->a || !t->b) return ND_OK; /* the row has a site when it is asked for */
   uint64_t x = t->a[s->row.at[ND_PART_SITE]], y = t->b[s->row.at[ND_PART_SITE]];
   const char *word = !x || !y ? "-" : x == y ? "same" : "other";
   return nd_buf_append(out, word, strlen(word), err);
