@@ -71,7 +71,8 @@ typedef struct nd_stage_task {
 typedef struct nd_intake nd_intake;
 ND_API nd_status nd_intake_new(nd_intake **out, const nd_stage *s, const char *const *inputs,
                                size_t n, const char *avoid, nd_error *err) ND_MUST_CHECK;
-/* The same for files that are known already; borrowed. */
+/* The same for files that are known already; borrowed.  Fails where one cannot be looked into:
+ * tasks are told by their number, so all who plan the same files must come to the same ones. */
 ND_API nd_status nd_intake_files(nd_intake **out, const nd_stage *s, const nd_stage_file *files,
                                  size_t n, nd_error *err) ND_MUST_CHECK;
 ND_API void nd_intake_free(nd_intake *p);

@@ -46,6 +46,7 @@ struct nd_feed {
   pthread_mutex_t lock;
   pthread_cond_t change;
   uint32_t next_task, task_end;
+  nd_error unseen;  /* the first file that could not be looked into; status ND_OK: none */
   reader **readers; /* streams being read */
   size_t reader_n, reader_cap;
   bool stopped;
@@ -67,8 +68,10 @@ static nd_status add_task(nd_feed *f, nd_task task, nd_error *err) {
   return ND_OK;
 }
 
-/* The format of an open stream. */
-static nd_status sniff(const nd_format **out, const nd_feed *f, nd_stream *s, nd_error *err) {
+/* The format of an open stream.  *seen: ND_ERR_IO if what it begins with could not be read. */
+static nd_status sniff(const nd_format **out, nd_status *seen, const nd_feed *f, nd_stream *s,
+                       nd_error *err) {
+  *seen = ND_OK;
   *out = f->format;
   if (f->format) return ND_OK;
   nd_str head;
@@ -76,6 +79,7 @@ static nd_status sniff(const nd_format **out, const nd_feed *f, nd_stream *s, nd
    * only lack of memory hides must not. */
   nd_status status = nd_stream_peek(&head, s, SNIFF_BYTES, err);
   if (status == ND_ERR_MEMORY) return status;
+  *seen = status;
   if (head.n > SNIFF_BYTES) head.n = SNIFF_BYTES;
   if (nd_sketch_looks_like(head))
     return nd_fail(err, ND_ERR_USAGE,
@@ -103,11 +107,14 @@ static nd_status plan_large(nd_feed *f, uint32_t number, nd_error *err) {
   const nd_input_file *file = &f->walk->files[number];
   nd_stream *s = NULL;
   const nd_format *format = NULL;
-  nd_status status = nd_stream_open(&s, file->real, err);
+  nd_error local = {0};
+  nd_status status = nd_stream_open(&s, file->real, &local), seen = status;
   if (status == ND_OK && nd_stream_packing(s) == ND_PACKING_NONE)
-    status = sniff(&format, f, s, err);
+    status = sniff(&format, &seen, f, s, &local);
   nd_stream_close(s);
-  if (status == ND_ERR_MEMORY) return status; /* any other failure becomes a reject */
+  if (status == ND_ERR_MEMORY) return nd_fail(err, status, "%s", local.message);
+  /* Any other failure becomes a reject. */
+  if (seen == ND_ERR_IO && f->unseen.status == ND_OK) f->unseen = local;
   if (!format || !format->line_based)
     return add_task(f, (nd_task){.kind = ND_TASK_STREAM, .file = number, .files = 1}, err);
   for (uint64_t begin = 0; begin < file->size; begin += RANGE_BYTES) {
@@ -170,6 +177,17 @@ nd_status nd_feed_new(nd_feed **out, const nd_walk *walk, const nd_format *forma
     ND_TRY(add_task(f, group, err));
   }
   return ND_OK;
+}
+
+nd_status nd_feed_again(nd_feed **out, const nd_feed *f, nd_error *err) {
+  ND_TRY(make_feed(out, f->walk, f->format, &f->options, err));
+  (*out)->bytes = f->bytes;
+  for (size_t i = 0; i < f->task_n; i++) ND_TRY(add_task(*out, f->tasks[i], err));
+  return ND_OK;
+}
+
+nd_status nd_feed_seen(const nd_feed *f, nd_error *err) {
+  return f->unseen.status == ND_OK ? ND_OK : nd_fail(err, ND_ERR_IO, "%s", f->unseen.message);
 }
 
 static void free_reader(reader *r) {
@@ -307,7 +325,8 @@ static nd_status read_file(nd_batch *b, reader *r, nd_feed *f, bool *full, nd_er
   *full = false;
   if (!r->stream) {
     nd_status opened = nd_stream_open(&r->stream, file->real, &local);
-    if (opened == ND_OK) opened = sniff(&r->format, f, r->stream, &local);
+    nd_status seen; /* what cannot be read will be a reject */
+    if (opened == ND_OK) opened = sniff(&r->format, &seen, f, r->stream, &local);
     if (opened == ND_ERR_MEMORY || opened == ND_ERR_USAGE)
       return nd_fail(err, opened, "%s: %s", file->path, local.message);
     if (opened != ND_OK) return reject_file(b, r, 0, file->size, local.message, err);

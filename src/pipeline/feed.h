@@ -71,6 +71,10 @@ typedef struct nd_feed nd_feed;
  * opened become rejects when their turn comes. */
 nd_status nd_feed_new(nd_feed **out, const nd_walk *walk, const nd_format *format,
                       const nd_input_options *options, nd_error *err) ND_MUST_CHECK;
+/* The same tasks once more, from the first one on; of files that are not looked into again. */
+nd_status nd_feed_again(nd_feed **out, const nd_feed *f, nd_error *err) ND_MUST_CHECK;
+/* Fails where a file could not be looked into, so that another plan of it may differ. */
+nd_status nd_feed_seen(const nd_feed *f, nd_error *err) ND_MUST_CHECK;
 /* The texts in memory instead of files, then those they are held against (NULL:
  * none); a task each. */
 struct nd_corpus;

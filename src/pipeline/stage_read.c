@@ -39,6 +39,8 @@ nd_status nd_intake_files(nd_intake **out, const nd_stage *s, const nd_stage_fil
                                          files[i].mtime_ns};
     p->walk.n = p->walk.inputs = p->walk.cap = n;
     status = nd_feed_new(&p->feed, &p->walk, s->settings.format, &s->settings.input, err);
+    /* Tasks are told by their number: all who plan these files must come to the same ones. */
+    if (status == ND_OK) status = nd_feed_seen(p->feed, err);
   }
   if (status != ND_OK) {
     nd_intake_free(p);
@@ -86,7 +88,7 @@ nd_status nd_reader_open(nd_reader **out, nd_stage *s, const nd_intake *p, uint3
   nd_reader *r = nd_calloc(1, sizeof *r);
   if (!r) return nd_fail_memory(err, sizeof *r);
   r->stage = s;
-  nd_status status = nd_feed_new(&r->feed, &p->walk, s->settings.format, &s->settings.input, err);
+  nd_status status = nd_feed_again(&r->feed, p->feed, err);
   if (status != ND_OK) {
     nd_reader_close(r);
     return status;

@@ -254,8 +254,9 @@ static nd_status list_files(void *context) {
   nd_stage_file file = nd_intake_file(j->plan, 0);
   nd_intake *given;
   ND_TRY(nd_intake_files(&given, j->stage, &file, 1, &err));
-  /* A file that cannot be looked into now is read as a stream, if at all. */
-  assert_true(nd_intake_task_count(given) > 0);
+  /* The same tasks as everyone's: a file that cannot be looked into now is no other plan. */
+  assert_int_equal(nd_intake_task_count(given), nd_intake_task_count(j->plan));
+  assert_true(nd_intake_task(given, 0).range);
   nd_intake_free(given);
   return ND_OK;
 }
@@ -317,6 +318,8 @@ static void test_rows(void **state) {
   }
   unlink(corpus_path);
   assert_int_equal(take_rows(&j), ND_ERR_IO);
+  assert_int_equal(list_files(&j), ND_ERR_IO);
+  assert_non_null(strstr(err.message, corpus_path));
   nd_reader_close(r);
   nd_reader_close(NULL);
   nd_intake_free(j.plan);
