@@ -237,8 +237,8 @@ static bool parse_decimal(nd_decimal *out, const char *text) {
       den *= 10;
     }
   }
-  if (*p || digits == 0 || digits > 10 || num > UINT32_MAX)
-    return false; /* products fit 128 bits */
+  /* Products fit 128 bits, and what is shown, with a digit before the point, is taken again. */
+  if (*p || digits == 0 || digits > 10 || den > 1000000000 || num > UINT32_MAX) return false;
   while (den > 1 && num % 10 == 0) {
     num /= 10;
     den /= 10;

@@ -128,6 +128,7 @@ static void round_trips(void **state) {
   expect_back("threshold", "0.05", "0.05");
   expect_back("threshold", "0.000000001", "0.000000001");
   expect_back("threshold", "0.123456789", "0.123456789");
+  expect_back("threshold", ".123456789", "0.123456789");
   expect_back("threshold", "0.101", "0.101");
   expect_back("recall", "0.95", "0.95");
   expect_back("memory", "512M", "536870912");
@@ -199,6 +200,7 @@ static void expect_unfit(const char *name, const char *value, const char *says) 
 static void wrong_values(void **state) {
   (void)state;
   expect_wrong("threshold", "0,8", "with a point");
+  expect_wrong("threshold", ".0000000001", "at most 9 digits"); /* it would show as 11 digits */
   expect_unfit("threshold", "1.1", "out of range");
   expect_unfit("threshold", "0", "out of range");
   expect_unfit("threshold", "0.0", "out of range");
