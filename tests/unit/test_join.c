@@ -40,14 +40,6 @@ static nd_join_stats check(const nd_sets *sets, const nd_join_options *o, const 
   return stats;
 }
 
-static nd_status count_only(void *context, const nd_join_pair *pair, size_t n, nd_error *err) {
-  (void)context;
-  (void)pair;
-  (void)n;
-  (void)err;
-  return ND_OK;
-}
-
 /* Every method and way on one input; the rest of the options turn with the seed. */
 static void check_all(const cases *c, const nd_sets *sets, nd_join_options o, uint64_t seed) {
   found want = {0};
@@ -218,13 +210,6 @@ static void test_kernels(void **state) {
     nd_sets_clear(&sets);
     cases_clear(&c);
   }
-}
-
-static nd_status refuse(void *context, const nd_join_pair *pair, size_t n, nd_error *err) {
-  (void)context;
-  (void)pair;
-  (void)n;
-  return nd_fail(err, ND_ERR_CANCELLED, "enough");
 }
 
 static void test_options(void **state) {

@@ -163,6 +163,23 @@ static nd_status found_add(void *context, const nd_join_pair *pair, size_t n, nd
   return ND_OK;
 }
 
+/* Sinks: one that looks at nothing, one that wants no more. */
+static inline nd_status count_only(void *context, const nd_join_pair *pair, size_t n,
+                                   nd_error *err) {
+  (void)context;
+  (void)pair;
+  (void)n;
+  (void)err;
+  return ND_OK;
+}
+
+static inline nd_status refuse(void *context, const nd_join_pair *pair, size_t n, nd_error *err) {
+  (void)context;
+  (void)pair;
+  (void)n;
+  return nd_fail(err, ND_ERR_CANCELLED, "enough");
+}
+
 static int by_pair(const void *a, const void *b) {
   const nd_join_pair *x = a, *y = b;
   if (x->a != y->a) return x->a < y->a ? -1 : 1;

@@ -14,14 +14,6 @@ static nd_sets build(const cases *c) {
   return sets;
 }
 
-static nd_status count_only(void *context, const nd_join_pair *pair, size_t n, nd_error *err) {
-  (void)context;
-  (void)pair;
-  (void)n;
-  (void)err;
-  return ND_OK;
-}
-
 static nd_join_stats count(const nd_sets *sets, const nd_join_options *o) {
   nd_join_stats stats;
   nd_error err = {0};
@@ -34,13 +26,6 @@ static found pairs_of(const nd_sets *sets, const nd_join_options *o) {
   assert_int_equal(nd_join_run(sets, o, found_add, &got, NULL, NULL), ND_OK);
   found_sort(&got);
   return got;
-}
-
-static nd_status refuse(void *context, const nd_join_pair *pair, size_t n, nd_error *err) {
-  (void)context;
-  (void)pair;
-  (void)n;
-  return nd_fail(err, ND_ERR_CANCELLED, "enough");
 }
 
 /* More results than a batch holds, so that the sink refuses while lists are joined. */

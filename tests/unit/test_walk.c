@@ -272,15 +272,21 @@ static void deep_directories(void **state) {
   nd_walk_clear(&w);
 }
 
-static void standard_input_is_spooled(void **state) {
-  (void)state;
+/* Standard input becomes the file "in" with two lines; the descriptor it had comes back. */
+static int two_lines_on_stdin(void) {
   make_file("in", "some\nlines\n");
   int saved = dup(STDIN_FILENO), fd = open(at("in"), O_RDONLY);
   assert_true(saved >= 0 && fd >= 0);
-  char spool[600];
-  snprintf(spool, sizeof spool, "%s", at("spool"));
   dup2(fd, STDIN_FILENO);
   close(fd);
+  return saved;
+}
+
+static void standard_input_is_spooled(void **state) {
+  (void)state;
+  char spool[600];
+  snprintf(spool, sizeof spool, "%s", at("spool"));
+  int saved = two_lines_on_stdin();
   const char *inputs[] = {"-", at("in")};
   nd_walk w;
   nd_status refused = nd_walk_inputs(&w, inputs, 1, NULL, NULL, &err);
@@ -298,7 +304,7 @@ static void standard_input_is_spooled(void **state) {
   assert_int_equal(w.files[0].mtime_ns, 0);
   assert_string_equal(w.files[1].name, "in");
   char text[20] = "";
-  fd = open(spool, O_RDONLY);
+  int fd = open(spool, O_RDONLY);
   assert_int_equal(read(fd, text, sizeof text), 11);
   close(fd);
   assert_string_equal(text, "some\nlines\n");
@@ -318,13 +324,9 @@ static nd_status spool_stdin(void *context) {
 
 static void spooling_fails_cleanly(void **state) {
   (void)state;
-  make_file("in", "some\nlines\n");
-  int saved = dup(STDIN_FILENO), fd = open(at("in"), O_RDONLY);
-  assert_true(saved >= 0 && fd >= 0);
   char spool[600];
   snprintf(spool, sizeof spool, "%s", at("spool"));
-  dup2(fd, STDIN_FILENO);
-  close(fd);
+  int saved = two_lines_on_stdin();
   size_t failures = every_place_fails(spool_stdin, spool);
   dup2(saved, STDIN_FILENO);
   close(saved);
