@@ -22,11 +22,7 @@
 static char dir[] = "/tmp/nd_test_packer_XXXXXX";
 
 static const char *at(const char *name) {
-  static char path[4][256];
-  static int turn;
-  turn = (turn + 1) % 4;
-  snprintf(path[turn], sizeof path[turn], "%s/%s", dir, name);
-  return path[turn];
+  return path_in(dir, name);
 }
 
 static int setup(void **state) {

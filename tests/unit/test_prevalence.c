@@ -188,14 +188,6 @@ static void test_collections(void **state) {
   }
 }
 
-static nd_status forget(void *context, const char *bytes, size_t n, nd_error *e) {
-  (void)context;
-  (void)bytes;
-  (void)n;
-  (void)e;
-  return ND_OK;
-}
-
 /* What is asked for wrongly: files that would be written over or to one place, lists of no kind. */
 static void test_refused(void **state) {
   (void)state;

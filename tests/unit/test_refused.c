@@ -19,14 +19,6 @@ static char dir[] = "/tmp/nd_test_refused_XXXXXX";
 static char corpus_path[100], list_path[100], out_path[100];
 static nd_summary summary;
 
-static nd_status forget(void *context, const char *bytes, size_t n, nd_error *e) {
-  (void)context;
-  (void)bytes;
-  (void)n;
-  (void)e;
-  return ND_OK;
-}
-
 static const nd_sink sink = {NULL, forget};
 
 /* --- doors: each does its work with n of the inputs ------------------------------------ */

@@ -175,7 +175,7 @@ static void every_kind(void **state) {
   assert_int_equal(rmdir(dir), 0);
 }
 
-static nd_status forget(void *context, const char *bytes, size_t n, nd_error *e) {
+static nd_status add_up(void *context, const char *bytes, size_t n, nd_error *e) {
   (void)bytes;
   (void)e;
   *(size_t *)context += n;
@@ -197,7 +197,7 @@ static void many_documents(void **state) {
   fclose(f);
   const char *input = path;
   size_t bytes = 0;
-  nd_sink sink = {&bytes, forget};
+  nd_sink sink = {&bytes, add_up};
   nd_options o;
   nd_summary s;
   nd_options_init(&o);

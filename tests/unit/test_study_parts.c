@@ -177,14 +177,6 @@ static void test_verdicts(void **state) {
   unlink(path);
 }
 
-static nd_status forget(void *context, const char *bytes, size_t n, nd_error *e) {
-  (void)context;
-  (void)bytes;
-  (void)n;
-  (void)e;
-  return ND_OK;
-}
-
 /* A page shows the first rows of a long table, and says so; numbers stay as they were rounded. */
 static void test_long_tables(void **state) {
   (void)state;
