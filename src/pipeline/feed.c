@@ -68,6 +68,29 @@ static nd_status add_task(nd_feed *f, nd_task task, nd_error *err) {
   return ND_OK;
 }
 
+/* What a stream shows at its place: as much as decides. */
+static nd_status look(nd_str *head, nd_stream *s, nd_error *err) {
+  nd_status status = nd_stream_peek(head, s, SNIFF_BYTES, err);
+  if (head->n > SNIFF_BYTES) head->n = SNIFF_BYTES;
+  return status;
+}
+
+/* Damage hides what a file is: asks what comes behind it, in another stream. */
+static nd_status sniff_behind(const nd_format **out, const char *name, nd_error *err) {
+  nd_stream *s;
+  ND_TRY(nd_stream_open(&s, name, err));
+  nd_str head;
+  nd_status status = look(&head, s, err);
+  head.n = 0;
+  for (bool found = true; status == ND_ERR_DATA && found && head.n == 0;) {
+    status = nd_stream_recover(&found, s, err);
+    if (status == ND_OK) status = look(&head, s, err);
+  }
+  if (head.n) *out = nd_format_sniff(head);
+  nd_stream_close(s);
+  return status == ND_ERR_MEMORY ? status : ND_OK;
+}
+
 /* The format of an open stream.  *seen: ND_ERR_IO if what it begins with could not be read. */
 static nd_status sniff(const nd_format **out, nd_status *seen, const nd_feed *f, nd_stream *s,
                        nd_error *err) {
@@ -77,29 +100,15 @@ static nd_status sniff(const nd_format **out, nd_status *seen, const nd_feed *f,
   nd_str head;
   /* Whatever is readable decides, and the frames will report the rest; but what
    * only lack of memory hides must not. */
-  nd_status status = nd_stream_peek(&head, s, SNIFF_BYTES, err);
+  nd_status status = look(&head, s, err);
   if (status == ND_ERR_MEMORY) return status;
   *seen = status;
-  if (head.n > SNIFF_BYTES) head.n = SNIFF_BYTES;
   if (nd_sketch_looks_like(head))
     return nd_fail(err, ND_ERR_USAGE,
                    "a file of sketches among documents: name sketches alone, or documents alone");
   *out = nd_format_sniff(head);
-  if (status != ND_ERR_DATA || *out != &nd_format_text) return ND_OK;
-  /* Damage hides what the file is: ask what comes behind it, in another stream. */
-  nd_stream *behind;
-  bool found = false;
-  ND_TRY(nd_stream_open(&behind, nd_stream_name(s), err));
-  for (;;) {
-    status = nd_stream_peek(&head, behind, SNIFF_BYTES, err);
-    if (head.n > SNIFF_BYTES) head.n = SNIFF_BYTES;
-    if (found && head.n) *out = nd_format_sniff(head);
-    if (status != ND_ERR_DATA || (found && head.n)) break;
-    status = nd_stream_recover(&found, behind, err);
-    if (status != ND_OK || !found) break;
-  }
-  nd_stream_close(behind);
-  return status == ND_ERR_MEMORY ? status : ND_OK;
+  bool hidden = status == ND_ERR_DATA && *out == &nd_format_text;
+  return hidden ? sniff_behind(out, nd_stream_name(s), err) : ND_OK;
 }
 
 /* A large file: ranges when it is plain and line-based, else a stream. */
@@ -191,7 +200,7 @@ nd_status nd_feed_seen(const nd_feed *f, nd_error *err) {
 }
 
 static void free_reader(reader *r) {
-  if (r) nd_stream_close(r->stream);
+  nd_stream_close(r->stream);
   nd_free(r);
 }
 
@@ -391,7 +400,7 @@ static nd_status read_part(nd_batch *b, reader *r, nd_feed *f, nd_error *err) {
     uint64_t before = r->stream ? nd_stream_packed_offset(r->stream) : 0;
     ND_TRY(read_file(b, r, f, &full, err));
     uint64_t size = f->walk->files[r->file].size;
-    uint64_t after = full && r->stream ? nd_stream_packed_offset(r->stream) : size;
+    uint64_t after = full ? nd_stream_packed_offset(r->stream) : size;
     if (after > before) f->done += after - before;
     if (full) return ND_OK;
     nd_stream_close(r->stream);

@@ -151,8 +151,7 @@ typedef struct earliest {
 } earliest;
 
 static void note_record(earliest *e, uint32_t file, uint64_t offset, uint64_t length) {
-  uint32_t i = file - e->file;
-  if (i >= e->files) return;
+  uint32_t i = file - e->file; /* a block has records of its task's files alone */
   if (offset < e->begin[i]) e->begin[i] = offset;
   if (offset + length > e->end[i]) e->end[i] = offset + length;
 }
@@ -279,23 +278,22 @@ static nd_status load_starts(const keeper *k, struct member *m, size_t block, ui
 
 /* Nothing was dropped: the very same bytes, packing included. */
 static nd_status copy_whole(const nd_input_file *file, const char *path, nd_error *err) {
-  int in = -1;
+  int in;
   nd_writer *w = NULL;
-  nd_status status = nd_io_open(&in, file->real, O_RDONLY, 0, err);
-  if (status == ND_OK) status = nd_writer_open(&w, path, err);
+  ND_TRY(nd_io_open(&in, file->real, O_RDONLY, 0, err));
+  nd_status status = nd_writer_open(&w, path, err);
   if (status == ND_OK) status = nd_writer_copy(w, in, 0, file->size, file->path, err);
   if (status == ND_OK)
     status = nd_writer_close(w, false, err);
   else
     nd_writer_abandon(w);
-  if (in >= 0) close(in);
+  close(in);
   return status;
 }
 
 static nd_status copy_packed(const keeper *k, struct member *m, uint32_t f, unsigned threads,
                              nd_error *err) {
   const nd_input_file *file = &k->job->walk.files[f];
-  if (!k->paths[f]) return ND_OK;
   bool cut = false, records = false;
   for (size_t i = k->first[f]; i < k->first[f + 1]; i++) {
     cut |= k->regions[i].cut;
@@ -306,10 +304,9 @@ static nd_status copy_packed(const keeper *k, struct member *m, uint32_t f, unsi
   ND_TRY(nd_cutter_open(&c, file->real, k->paths[f], records, threads, err));
   nd_status status = ND_OK;
   for (size_t i = k->first[f]; i < k->first[f + 1] && status == ND_OK; i++) {
-    status = nd_hooks_check(k->job->hooks, err);
-    if (status != ND_OK) break;
     size_t block = k->regions[i].block;
-    status = load_cuts(k, m, block, f, err);
+    status = nd_hooks_check(k->job->hooks, err);
+    if (status == ND_OK) status = load_cuts(k, m, block, f, err);
     if (status == ND_OK) status = load_starts(k, m, block, f, err);
     if (status == ND_OK)
       status = nd_cutter_apply(c, m->cuts, m->cut_n, (const uint64_t *)(const void *)m->starts.p,
@@ -353,13 +350,10 @@ static nd_status make_file(keeper *k, uint32_t f, uint64_t size, nd_error *err) 
   ND_TRY(status);
   int fd;
   ND_TRY(nd_io_open(&fd, path, O_WRONLY | O_CREAT | O_TRUNC, 0666, err));
-  if (size) {
-    /* Writing into reserved space is several times faster on ext4. */
-    int refused = posix_fallocate(fd, 0, (off_t)size);
-    if (refused) status = nd_io_truncate(fd, size, path, err);
-  }
-  nd_status closed = nd_io_close(fd, path, status == ND_OK ? err : NULL);
-  return status == ND_OK ? closed : status;
+  /* Writing into reserved space is several times faster on ext4.  Where it is refused (also when
+   * there is nothing to reserve) the file grows as it is written: all of it is. */
+  (void)posix_fallocate(fd, 0, (off_t)size);
+  return nd_io_close(fd, path, err);
 }
 
 static nd_status place_file(keeper *k, uint32_t f, nd_error *err) {

@@ -72,7 +72,7 @@ static void choose(embedding *e) {
   const nd_clusters *c = e->s->clusters;
   size_t taken[SLICES + 1] = {0};
   for (uint32_t d = 0; d < c->n; d++) {
-    if (e->s->size[d] < 2 || e->least[d] > 1) continue;
+    if (e->s->size[d] < 2) continue;
     size_t slice = (size_t)(e->least[d] * SLICES);
     uint64_t order = nd_mix(d);
     sample *of = e->samples + slice * PER_SLICE;
@@ -142,8 +142,8 @@ static nd_status put_words(nd_buf *out, const nd_tokens *t, size_t first, size_t
   return nd_escape_script(out, (nd_str){t->text.p + from, t->end[first + n - 1] - from}, err);
 }
 
-/* The difference to the kept text inside its window [from, to) of words.
- * *complete = false when the member's own words were cut. */
+/* The difference to the kept text inside its window [from, to) of words; "cut" says that it has
+ * more words of its own. */
 static nd_status put_difference(nd_buf *out, const embedding *e, size_t from, size_t to,
                                 nd_error *err) {
   size_t own = 0;
@@ -164,7 +164,6 @@ static nd_status put_difference(nd_buf *out, const embedding *e, size_t from, si
       ND_TRY(put_words(out, &e->other_words, run->b, n, err));
       own += n;
       first = false;
-      if (n < run->b_n) break;
     }
   }
   ND_TRY(nd_buf_append(out, "]", 1, err));
@@ -197,7 +196,7 @@ static nd_status compare(embedding *e, uint32_t document, nd_error *err) {
 static size_t window_from(const embedding *e) {
   size_t count = e->kept_words.count, first = 0;
   if (count <= WORDS) return 0;
-  if (e->diff.n && e->diff.runs[0].same) first = e->diff.runs[0].a_n;
+  if (e->diff.runs[0].same) first = e->diff.runs[0].a_n;
   first = first > 40 ? first - 40 : 0;
   return first + WORDS < count ? first : count - WORDS;
 }
@@ -241,7 +240,8 @@ static nd_status put_texts(nd_buf *out, embedding *e, const sample *x, nd_error 
 
 static nd_status put_samples(embedding *e, nd_error *err) {
   nd_buf *out = &e->r->browser;
-  for (size_t i = 0; i < e->n && e->read < READ; i++) {
+  size_t i = 0;
+  for (; i < e->n && e->read < READ; i++) {
     const sample *x = &e->samples[i];
     size_t before = out->n;
     ND_TRY(nd_buf_printf(out, err, "%s{\"n\":%u", e->r->browser_clusters ? ",\n" : "",
@@ -255,6 +255,8 @@ static nd_status put_samples(embedding *e, nd_error *err) {
     e->r->browser_clusters++;
     e->r->browser_texts++;
   }
+  /* Those without room are like any other: there by name. */
+  for (; i < e->n; i++) e->least[e->samples[i].centre] = 0;
   return ND_OK;
 }
 
@@ -267,15 +269,15 @@ typedef struct named {
 static int by_centre(const void *a, const void *b) {
   const named *x = a, *y = b;
   if (x->centre != y->centre) return x->centre < y->centre ? -1 : 1;
-  return x->document < y->document ? -1 : x->document > y->document;
+  return (x->document > y->document) - (x->document < y->document);
 }
 
 static nd_status put_named(embedding *e, const named *list, size_t n, bool *full, nd_error *err) {
   nd_buf *out = &e->r->browser;
   size_t before = out->n;
   uint32_t centre = list[0].centre;
-  ND_TRY(nd_buf_printf(out, err, "%s{\"n\":%u,\"m\":[", e->r->browser_clusters ? ",\n" : "",
-                       (unsigned)e->s->size[centre]));
+  /* Those with texts come first, and there are some. */
+  ND_TRY(nd_buf_printf(out, err, ",\n{\"n\":%u,\"m\":[", (unsigned)e->s->size[centre]));
   ND_TRY(put_name(out, e, centre, err));
   ND_TRY(nd_buf_append(out, "}", 1, err));
   for (size_t i = 0; i < n && i < NAMED; i++) {

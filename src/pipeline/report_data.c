@@ -154,9 +154,9 @@ static nd_status count_sizes(counting *c, size_t block, nd_error *err) {
 }
 
 static void put_size(char *out, size_t room, uint64_t bytes) {
-  static const char *const units[] = {"B", "KB", "MB", "GB", "TB"};
+  static const char *const units[] = {"B", "KB", "MB", "GB"}; /* ND_REPORT_LARGEST: 4 GB */
   int unit = 0;
-  while (bytes >= 1024 && unit < 4) bytes /= 1024, unit++;
+  while (bytes >= 1024) bytes /= 1024, unit++;
   snprintf(out, room, "%u %s", (unsigned)bytes, units[unit]);
 }
 
@@ -168,16 +168,24 @@ void nd_report_take_sizes(nd_report_group *g, const nd_report_row *sizes) {
     char low[16], high[16];
     put_size(low, sizeof low, i ? UINT64_C(256) << (2 * (i - 1)) : 0);
     put_size(high, sizeof high, UINT64_C(256) << (2 * i));
-    if (i == ND_REPORT_LARGEST)
+    if (i == 0)
+      snprintf(row->name, sizeof row->name, "below %s", high);
+    else if (i == ND_REPORT_LARGEST)
       snprintf(row->name, sizeof row->name, "%s and more", low);
     else
-      snprintf(row->name, sizeof row->name, i ? "%s to %s" : "below %s%s", i ? low : "", high);
-    if (i == 0) snprintf(row->name, sizeof row->name, "below %s", high);
+      snprintf(row->name, sizeof row->name, "%s to %s", low, high);
   }
   g->distinct = g->n;
 }
 
-/* Adds up equal keys; the first document of a ranked part names it later. */
+/* A part that has been added up; its first document names it later, if it is ranked. */
+static void rank_part(nd_report_group *g, uint64_t documents, uint64_t dropped, uint32_t first) {
+  nd_report_row *row = nd_report_rank(g, documents, dropped);
+  if (row) memcpy(row->name, &first, sizeof first);
+  g->distinct++;
+}
+
+/* Adds up equal keys. */
 static nd_status add_up(nd_report_group *g, uint32_t *first, batch *b, nd_error *err) {
   nd_sorter *sorted = b->to;
   nd_item items[512];
@@ -185,27 +193,21 @@ static nd_status add_up(nd_report_group *g, uint32_t *first, batch *b, nd_error 
   uint32_t document = 0;
   ND_TRY(flush(b, err));
   ND_TRY(nd_sorter_finish(sorted, err));
-  for (;;) {
-    size_t got;
+  for (size_t got = 1; got;) {
     ND_TRY(nd_sorter_next(&got, items, 512, sorted, err));
-    for (size_t i = 0; i <= got; i++) {
-      bool end = i == got;
-      if (end && got) break;
-      if (documents && (end || items[i].key != key)) {
-        nd_report_row *row = nd_report_rank(g, documents, dropped);
-        if (row) memcpy(row->name, &document, sizeof document);
-        g->distinct++;
+    for (size_t i = 0; i < got; i++) {
+      if (documents && items[i].key != key) {
+        rank_part(g, documents, dropped, document);
         documents = dropped = 0;
       }
-      if (end) break;
       uint32_t count = (uint32_t)items[i].value >> 1;
       if (!documents) document = (uint32_t)(items[i].value >> 32);
       key = items[i].key;
       documents += count;
       dropped += items[i].value & 1 ? count : 0;
     }
-    if (got == 0) break;
   }
+  if (documents) rank_part(g, documents, dropped, document);
   for (size_t i = 0; i < g->n; i++) memcpy(&first[i], g->rows[i].name, sizeof *first);
   return ND_OK;
 }
@@ -292,8 +294,8 @@ static nd_status gather_parts(nd_report *r, const nd_report_source *s, nd_error 
 static nd_status gather_languages(nd_report *r, const nd_report_source *s, nd_error *err) {
   nd_texts *texts = NULL;
   nd_buf text = {0};
-  nd_report_row rows[64];
-  const char *names[64];
+  nd_report_row rows[ND_LANGUAGES];
+  const char *names[ND_LANGUAGES];
   memset(rows, 0, sizeof rows);
   size_t n = 0;
   uint32_t all = s->job->split, sample = all < SAMPLE ? all : SAMPLE;
@@ -305,13 +307,12 @@ static nd_status gather_languages(nd_report *r, const nd_report_source *s, nd_er
     const char *name = nd_language_guess(nd_buf_str(&text));
     size_t k = 0;
     while (k < n && strcmp(names[k], name) != 0) k++;
-    if (k == n && n < 64) names[n++] = name;
-    if (k >= 64) continue;
+    if (k == n) names[n++] = name;
     rows[k].documents++;
     rows[k].dropped += is_dropped(s, d);
   }
   r->language_sample = sample;
-  for (size_t k = 0; status == ND_OK && k < n; k++) {
+  for (size_t k = 0; status == ND_OK && k < n && k < ND_REPORT_ROWS; k++) {
     /* Most documents first here: it is a picture of the corpus. */
     size_t best = k;
     for (size_t i = k + 1; i < n; i++)
@@ -322,7 +323,6 @@ static nd_status gather_languages(nd_report *r, const nd_report_source *s, nd_er
     const char *name = names[best];
     rows[best] = rows[k];
     names[best] = names[k];
-    if (r->languages.n == ND_REPORT_ROWS) break;
     nd_report_name(row.name, nd_str_of(name));
     r->languages.rows[r->languages.n++] = row;
   }
@@ -396,10 +396,10 @@ static nd_status gather_rejects(nd_report *r, const nd_report_source *s, nd_erro
 /* Sizes one by one up to a bound, then in steps of an eighth of a doubling. */
 enum { LARGE = 8 * 32 };
 
+/* One that is among the largest. */
 static void take_largest(nd_report *r, uint32_t *centres, uint32_t centre, uint64_t size) {
   size_t at = r->largest_n;
   while (at > 0 && r->largest[at - 1].size < size) at--;
-  if (at == ND_REPORT_ROWS) return;
   size_t last = r->largest_n < ND_REPORT_ROWS ? r->largest_n++ : ND_REPORT_ROWS - 1;
   for (size_t i = last; i > at; i--) {
     r->largest[i] = r->largest[i - 1];
@@ -431,7 +431,7 @@ static nd_status gather_clusters(nd_report *r, const nd_report_source *s, uint64
       take_largest(r, centres, d, size);
   }
   for (uint32_t d = 0; d < c->n; d++) {
-    if (c->centre[d] == d || s->size[c->centre[d]] < 2) continue;
+    if (c->centre[d] == d) continue;
     for (size_t i = 0; i < r->largest_n; i++) {
       if (centres[i] != c->centre[d]) continue;
       double v = value_of(set, c->value[d]), *lowest = &r->largest[i].lowest;

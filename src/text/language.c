@@ -202,6 +202,7 @@ typedef enum script {
 static const char *const script_names[SCRIPTS] = {
     NULL,    "Cyrillic script", "Arabic script", "Chinese",           "Japanese", "Korean",
     "Greek", "Hebrew",          "Thai",          "Devanagari script", "unknown"};
+_Static_assert(LANGUAGES + SCRIPTS <= ND_LANGUAGES, "every answer has its place");
 
 static script script_of(uint32_t c) {
   static const struct {

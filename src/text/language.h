@@ -11,5 +11,6 @@
 /* An English name ("German", "Chinese", "Cyrillic script"), or "unknown".
  * `tokens`: a token text; its first 1500 bytes are looked at. */
 const char *nd_language_guess(nd_str tokens);
+enum { ND_LANGUAGES = 40 }; /* at most so many different answers */
 
 #endif
