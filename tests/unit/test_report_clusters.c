@@ -1,5 +1,5 @@
-/* The clusters that a report embeds: what is shown of long texts, of long words and of many
- * clusters.  Their texts are made up here, so that no run is needed. */
+/* What a report takes from clusters and texts: what is shown of long texts, of long words and of
+ * many clusters; languages.  The texts are made up here, so that no run is needed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -66,8 +66,8 @@ static void giant(uint32_t d, size_t n) {
   b->n += n;
 }
 
-/* The report, by a run that decides at 0.5. */
-static const char *embed(void) {
+/* The report by a run that decides at 0.5, or all of it that is about clusters' texts. */
+static void gather(bool all) {
   nd_options o;
   nd_summary summary;
   nd_job_run j = {0};
@@ -79,13 +79,20 @@ static const char *embed(void) {
   j.source =
       (nd_text_source){.store = &j.store, .settings = &j.settings, .split = it.n, .fetch = fetch};
   nd_clusters clusters = {it.n, it.centre, it.value};
-  nd_report_source source = {.job = &j, .clusters = &clusters, .size = it.size};
+  const nd_report_told told = {{NULL, 0}, {NULL, 0}, false};
+  nd_report_source source = {
+      .job = &j, .clusters = &clusters, .size = it.size, .directory = "out", .told = &told};
+  j.split = it.n;
   nd_report_clear(&it.report);
   it.report = (nd_report){0};
-  ok(nd_report_clusters(&it.report, &source, &err));
+  ok((all ? nd_report_gather : nd_report_clusters)(&it.report, &source, &err));
   nd_job_close(&j);
   it.n = 0;
   ok(nd_buf_append(&it.report.browser, "", 1, &err));
+}
+
+static const char *embed(void) {
+  gather(false);
   return it.report.browser.p;
 }
 
@@ -236,6 +243,59 @@ static void many_members(void **state) {
   assert_int_equal(it.report.browser_clusters + left + !strstr(page, "{\"n\":20001,"), 21);
 }
 
+/* The languages of the documents, most frequent first, then by name; no more than have a row. */
+static void languages(void **state) {
+  (void)state;
+  static const struct {
+    const char *name, *text;
+  } cases[] = {
+      {"English", "the boat was tied to the pier and it would not leave before the rain"},
+      {"German", "der kahn lag am ufer und es war nicht zu sehen ob er noch vor dem regen fahren"},
+      {"French", "le bateau est dans le port et il ne part pas avant la pluie mais les marins"},
+      {"Spanish", "el barco está en el puerto y no sale hasta que pase la lluvia pero los"},
+      {"Italian", "la barca è nel porto e non parte prima della pioggia ma i marinai sono già"},
+      {"Portuguese", "o barco está no porto e não sai antes da chuva mas os marinheiros já estão"},
+      {"Dutch", "de boot ligt aan de kade en het is niet zeker dat hij voor de regen nog uit de"},
+      {"Swedish", "båten ligger vid kajen och det är inte säkert att den går innan regnet har"},
+      {"Polish", "łódź jest w porcie i nie wiadomo czy wypłynie przed deszczem ale to się okaże"},
+      {"Russian", "лодка стояла у берега и он не знал что она уже не выйдет в море из за дождя"},
+      {"Arabic", "القارب في الميناء و لا يخرج من المرسى قبل المطر على ما كان في هذا اليوم"},
+      {"Chinese", "船停在码头边雨停之前不会离开"},
+      {"Japanese", "船は岸につながれていて雨がやむまで出ません"},
+      {"Korean", "배는 부두에 묶여 있고 비가 그칠 때까지 떠나지 않는다"},
+      {"Greek", "το καράβι είναι δεμένο στην προβλήτα και δεν φεύγει πριν σταματήσει η βροχή"},
+      {"Thai", "เรือจอดอยู่ที่ท่าและยังไม่ออกจนกว่าฝนจะหยุด"},
+      {"unknown", "12 34"}};
+  enum { LANGUAGES = sizeof cases / sizeof *cases };
+  uint32_t kept[LANGUAGES];
+  for (size_t i = 0; i < LANGUAGES; i++) {
+    kept[i] = add(it.n, 100);
+    ok(nd_buf_append(&it.text[kept[i]], cases[i].text, strlen(cases[i].text), &err));
+  }
+  for (uint32_t i = 11; i < 13; i++) { /* two more of it, and two of Chinese */
+    for (uint32_t k = 0; k < 12 - i + 1; k++) {
+      uint32_t d = add(kept[i], 60);
+      ok(nd_buf_append(&it.text[d], cases[i].text, strlen(cases[i].text), &err));
+    }
+  }
+  it.value[it.n - 1] = 0; /* by way of others: no pair with the kept one */
+  gather(true);
+  static const char *const want[] = {"Chinese", "Japanese", "Arabic", "Dutch", "English"};
+  const nd_report_group *g = &it.report.languages;
+  assert_int_equal(g->distinct, LANGUAGES);
+  assert_int_equal(g->n, ND_REPORT_ROWS);
+  assert_int_equal(it.report.language_sample, LANGUAGES + 3);
+  for (size_t i = 0; i < sizeof want / sizeof *want; i++)
+    assert_string_equal(g->rows[i].name, want[i]);
+  assert_int_equal(g->rows[0].documents, 3);
+  assert_int_equal(g->rows[0].dropped, 2);
+  assert_int_equal(g->rows[2].dropped, 0);
+  assert_int_equal(it.report.largest_n, 2);
+  assert_int_equal(it.report.largest[0].size, 3);
+  assert_true(it.report.largest[0].lowest == 0.6);
+  assert_true(it.report.largest[1].lowest == 0); /* not known */
+}
+
 static int clear(void **state) {
   (void)state;
   for (size_t i = 0; i < 64; i++) nd_buf_clear(&it.text[i]);
@@ -247,7 +307,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(long_texts),        cmocka_unit_test(first_words),
       cmocka_unit_test(no_room_for_texts), cmocka_unit_test(too_much_to_read),
-      cmocka_unit_test(many_members),
+      cmocka_unit_test(many_members),      cmocka_unit_test(languages),
   };
   return cmocka_run_group_tests(tests, NULL, clear);
 }

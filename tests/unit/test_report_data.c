@@ -52,6 +52,53 @@ static void bins(void **state) {
   assert_int_equal(nd_report_size(UINT64_MAX), ND_REPORT_LARGEST);
 }
 
+static void sizes_have_names(void **state) {
+  (void)state;
+  static const char *const want[] = {"below 256 B", "256 B to 1 KB", "256 KB to 1 MB",
+                                     "1 GB and more"};
+  nd_report_row sizes[ND_REPORT_LARGEST + 1];
+  nd_report_group g = {0};
+  memset(sizes, 0, sizeof sizes);
+  sizes[0].documents = sizes[1].documents = sizes[6].documents = 2;
+  sizes[ND_REPORT_LARGEST].documents = 7;
+  nd_report_take_sizes(&g, sizes);
+  assert_int_equal(g.n, 4);
+  assert_int_equal(g.distinct, 4);
+  for (size_t i = 0; i < g.n; i++) assert_string_equal(g.rows[i].name, want[i]);
+  assert_int_equal(g.rows[3].documents, 7);
+}
+
+/* Reasons that differ in numbers are one; a long one is cut; those above the rows are counted. */
+static void reasons(void **state) {
+  (void)state;
+  static nd_report r;
+  static const struct {
+    const char *reason, *row; /* NULL: it is known */
+  } cases[] = {{"line 12 of 700 is too long", "line # of # is too long"},
+               {"line 9 of 1 is too long", NULL},
+               {"404 Not Found", "# Not Found"},
+               {"5 Not Found", NULL},
+               {"line of # is too long", "line of # is too long"}};
+  nd_report_reject *row;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    bool known = nd_report_reject_known(&row, &r, nd_str_of(cases[i].reason));
+    assert_int_equal(known, cases[i].row == NULL);
+    if (!known) assert_string_equal(row->reason, cases[i].row);
+  }
+  assert_int_equal(r.reject_n, 3);
+  assert_int_equal(r.rejects[0].count, 2);
+  char reason[400];
+  memset(reason, 'x', sizeof reason);
+  assert_false(nd_report_reject_known(&row, &r, (nd_str){reason, sizeof reason}));
+  assert_int_equal(strlen(row->reason), ND_REPORT_NAME);
+  for (int i = 0; i < 20; i++) {
+    reason[0] = (char)('a' + i);
+    bool known = nd_report_reject_known(&row, &r, (nd_str){reason, 3});
+    assert_int_equal(known, i >= ND_REPORT_ROWS - 4);
+  }
+  assert_int_equal(r.other_rejects, 20 - (ND_REPORT_ROWS - 4));
+}
+
 static void counts_agree(void **state) {
   (void)state;
   nd_job_run j = {0};
@@ -277,8 +324,10 @@ static void in_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(closeness),   cmocka_unit_test(bins),       cmocka_unit_test(counts_agree),
-      cmocka_unit_test(the_command), cmocka_unit_test(every_kind), cmocka_unit_test(many_documents),
+      cmocka_unit_test(sizes_have_names), cmocka_unit_test(reasons),
+      cmocka_unit_test(closeness),        cmocka_unit_test(bins),
+      cmocka_unit_test(counts_agree),     cmocka_unit_test(the_command),
+      cmocka_unit_test(every_kind),       cmocka_unit_test(many_documents),
       cmocka_unit_test(in_memory)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
