@@ -3,17 +3,25 @@
  * A record x walks the chain of each token of its prefix, newest and so largest record
  * first, until records are too small, and then joins the chain itself.  Each y that it
  * meets gets x's stamp: met again, it is known, so a pair is looked at once, at its first
- * common token.  Position and the sketches of the whole records drop most of them.
+ * common token.  The sketches of the whole records drop most of them.
+ *
+ * What is left out:
+ *   - Twins (sets.h): tokens that no record holds without the one before have no chain.
+ *   - Links that are of no use any more.  The farther back y has the token, the fewer tokens
+ *     are left to have in common, and a larger x needs more of them; and x never gets smaller
+ *     again.  Such a link is taken out of its chain by the x that finds it (the shrinking
+ *     prefix of MPJoin: Ribeiro and Haerder, Information Systems 36, 2011).
  *
  * Time goes by in waiting for memory, so all that a meeting asks of y lies in one row, only
- * records that are in a chain have one, and a link has eight bytes:
+ * records that are in a chain have one, a link has eight bytes, and records that have
+ * something to look for are picked beforehand, so that what they will read is asked for:
  *
  *     head[token] -> link {row, next} -> link {row, next} -> ...
  *                           |
- *                           row {stamp, base, limit, record, sketch}
+ *                           row {stamp, base, size, record, sketch}
  *
- * The links of a record are neighbours, one for each token, so the position of the token in
- * the record is the number of the link and a constant of the row.
+ * The links of a record are neighbours, one for each token (that of a twin is not used), so
+ * the position of the token in the record is the number of the link and a constant of the row.
  *
  * Threads and rounds have a range of the tokens each, and pass over the prefixes of all
  * records.  See block_join.h. */
@@ -22,8 +30,10 @@
 
 enum {
   ONE_PART = 1000000, /* postings */
-  FAR = (1 << 21) - 1 /* positions are not looked at beyond: shares may be cut (block_join.h),
-                         but not so that their sum allows less */
+  BATCH = 2048,       /* records that are looked through for some that probe */
+  TOKENS_AHEAD = 12,  /* of those: whose tokens are asked for … */
+  HEADS_AHEAD = 5,    /* … and, these being there, the heads of their first tokens … */
+  NEAR = 1 << 18,     /* … if all heads have more bytes: else they are in the cache anyway */
 };
 
 /* Links and rows are numbered from 1; link 0, with row 0, ends a chain. */
@@ -36,7 +46,7 @@ typedef struct link {
 typedef struct row_of {
   uint32_t stamp; /* the last x that met it, and 1 */
   uint32_t base;  /* the position of a token less the number of its link, modulo 2^32 */
-  int32_t limit;  /* the record's share in the distance allowed, in 1/256 */
+  uint32_t size;
   uint32_t record;
   uint64_t sketch[];
 } row_of;
@@ -71,30 +81,70 @@ ND_INLINE row_of *row_at(row_of *rows, uint32_t at, unsigned words) {
   return (row_of *)(void *)((char *)rows + at * row_bytes(words));
 }
 
+/* Records with stored tokens in their prefix, as many as one batch has. */
+typedef struct probers {
+  uint32_t record[BATCH + TOKENS_AHEAD]; /* after the last: itself again, to look ahead */
+  uint32_t n, at;
+  uint32_t next, class_; /* the batch that follows */
+} probers;
+
+/* The next records that probe; false at the end. */
+static bool more_probers(probers *p, const nd_join_task *t) {
+  const nd_sets *s = t->sets;
+  p->at = p->n = 0;
+  while (p->n == 0) {
+    if (p->next == s->n) return false;
+    const uint32_t end = s->n - p->next < BATCH ? s->n : p->next + BATCH;
+    for (uint32_t x = p->next; x < end;) {
+      while (t->class_[p->class_ + 1].first <= x) p->class_++;
+      const nd_join_class *c = &t->class_[p->class_];
+      const uint32_t last = c[1].first < end ? c[1].first : end;
+      for (; x < last; x++) { /* which do is hard to foresee: no branch */
+        p->record[p->n] = x;
+        p->n += c->size - (uint32_t)(s->begin[x + 1] - s->begin[x]) < c->probe;
+      }
+    }
+    p->next = end;
+  }
+  for (uint32_t i = 0; i < TOKENS_AHEAD; i++) p->record[p->n + i] = p->record[p->n - 1];
+  for (uint32_t i = 0; i < TOKENS_AHEAD; i++) nd_block_ask_record(s, p->record[i]);
+  return true;
+}
+
 ND_INLINE nd_status walk_body(chains *c, nd_block_worker *w, growing *g, uint32_t part,
                               unsigned words, nd_error *err) {
   const nd_join_task *t = c->block->task;
   const nd_sets *s = t->sets;
   const uint32_t from = c->part[part], to = c->part[part + 1];
   const unsigned sides = t->options.split ? 2 : 1;
+  const uint8_t *restrict twin = s->twin;
   head_of *restrict head = c->head;
   row_of *restrict rows = g->row;
+  const int64_t slope = t->bounds.slope_y;
   uint64_t meetings = 0, passed = 0;
   nd_candidate *restrict candidate = w->candidate;
   size_t n = 0;        /* candidates; the memory that they are in need not be asked */
   uint32_t lowest = 1; /* the first row whose record is large enough */
   uint32_t k = 0;
-  for (uint32_t x = 0; x < s->n; x++) {
-    nd_block_ask(s, x);
+  probers some = {0};
+  const bool far = (size_t)(to - from) * sides * sizeof *head > NEAR;
+  while (some.at < some.n || more_probers(&some, t)) {
+    const uint32_t *soon = &some.record[some.at++], x = *soon;
+    nd_block_ask_record(s, soon[TOKENS_AHEAD]);
+    if (far) {
+      const uint32_t *first = s->token + s->begin[soon[HEADS_AHEAD]];
+      for (int i = 0; i < 2; i++) __builtin_prefetch(&head[first[i] < to ? first[i] * sides : 0]);
+    }
     while (t->class_[k + 1].first <= x) k++;
     const nd_join_class *class_ = &t->class_[k];
     const uint32_t *token = s->token + s->begin[x];
     const uint32_t prefix = nd_block_prefix(s, x, class_->probe);
-    if (prefix == 0 || token[0] >= to || token[prefix - 1] < from) continue;
+    if (token[0] >= to || token[prefix - 1] < from) continue;
     while (lowest < g->rows && row_at(rows, lowest, words)->record < class_->lowest) lowest++;
     const uint32_t indexed = nd_block_prefix(s, x, class_->index);
-    const uint32_t alone = class_->size - (uint32_t)(s->begin[x + 1] - s->begin[x]);
-    const int32_t limit = nd_block_limit(class_->limit_x);
+    const uint32_t size = class_->size, alone = size - (uint32_t)(s->begin[x + 1] - s->begin[x]);
+    /* No overflow: sizes are below 2^30, and so is an overlap that such a record can reach. */
+    const int64_t limit = t->bounds.slope_x * (int64_t)size - t->bounds.base;
     const unsigned side = nd_join_side(t, x), other = sides == 2 ? !side : 0;
     const uint64_t *mine = &s->sketch[(size_t)x * words];
     if (g->n + indexed >= g->cap) {
@@ -107,19 +157,29 @@ ND_INLINE nd_status walk_body(chains *c, nd_block_worker *w, growing *g, uint32_
     while (token[i] < from) i++;
     const uint32_t base = alone + i - ((uint32_t)before + 1);
     for (; i < prefix && token[i] < to; i++) {
+      if (nd_sets_is_twin(twin, token[i])) {
+        g->n += i < indexed;
+        continue;
+      }
       const uint32_t place = alone + i;
       const size_t at = (size_t)token[i] * sides;
       const head_of newest = head[at + other];
       if (newest.row >= lowest) {
-        for (uint32_t l = newest.link; chain[l].row >= lowest; l = chain[l].next) {
+        uint32_t *here = &head[at + other].link; /* what leads to this link */
+        for (uint32_t l = newest.link; chain[l].row >= lowest;) {
           row_of *y = row_at(rows, chain[l].row, words);
           meetings++;
           const uint32_t position = y->base + l;
-          const int32_t allowed = (limit + y->limit) >> 8;
+          const int64_t allowed = (limit + slope * y->size) >> 32;
           int32_t bits = 0;
           for (unsigned b = 0; b < words; b++) bits += __builtin_popcountll(mine[b] ^ y->sketch[b]);
-          const uint32_t apart = place + position < FAR ? place + position : FAR;
-          const unsigned fits = (bits <= allowed) & ((int32_t)apart <= allowed);
+          /* No more than the y->size - position tokens from here on are common to both. */
+          const bool live = (int64_t)size + 2 * (int64_t)position <= allowed + y->size;
+          const unsigned fits = (bits <= allowed) & live;
+          const uint32_t after = chain[l].next;
+          *here = live ? l : after;
+          here = live ? &chain[l].next : here;
+          l = after;
           candidate[n] = (nd_candidate){x, y->record, place, position};
           n += fits & (y->stamp != x + 1);
           y->stamp = x + 1;
@@ -137,7 +197,7 @@ ND_INLINE nd_status walk_body(chains *c, nd_block_worker *w, growing *g, uint32_
     }
     if (g->n == before) continue;
     row_of *own = row_at(rows, g->rows++, words);
-    *own = (row_of){.base = base, .limit = nd_block_limit(class_->limit_y), .record = x};
+    *own = (row_of){.base = base, .size = size, .record = x};
     for (unsigned b = 0; b < words; b++) own->sketch[b] = mine[b];
   }
   w->candidates = n;
@@ -193,10 +253,11 @@ static nd_status plan_parts(chains *c, nd_error *err) {
   const nd_block_join *b = c->block;
   const unsigned threads = b->task->threads;
   const uint32_t divide = b->divide;
-  double postings = 0, seen = 0;
-  for (uint32_t cell = 0; cell < b->cells && nd_block_cell_first(b, cell) < divide; cell++) {
-    postings += (double)b->sampled[cell] * b->stride;
-  }
+  /* The cells before `divide`, which begins one or is the end of all. */
+  const uint32_t cells = divide < b->task->sets->distinct ? nd_block_cell(b, divide) : b->cells;
+  uint64_t sampled = 0, seen = 0;
+  for (uint32_t cell = 0; cell < cells; cell++) sampled += b->sampled[cell];
+  const double postings = (double)sampled * b->stride;
   /* The chains of as many parts as there are threads are in memory at once, while they
    * grow twice, and a row for each record in them. */
   const double records = b->task->sets->n, rows = postings < records ? postings : records;
@@ -210,11 +271,11 @@ static nd_status plan_parts(chains *c, nd_error *err) {
   if (!c->part || !c->entries) return nd_fail_memory(err, c->parts * sizeof *c->entries);
   uint32_t part = 0;
   c->part[0] = 0;
-  for (uint32_t cell = 0; cell < b->cells && nd_block_cell_first(b, cell) < divide; cell++) {
-    while (part + 1 < c->parts && seen * c->parts >= postings * (part + 1)) {
+  for (uint32_t cell = 0; part + 1 < c->parts && cell < cells; cell++) {
+    while (part + 1 < c->parts && seen * c->parts >= sampled * (part + 1)) {
       c->part[++part] = nd_block_cell_first(b, cell);
     }
-    seen += (double)b->sampled[cell] * b->stride;
+    seen += b->sampled[cell];
   }
   while (part < c->parts) c->part[++part] = divide;
   return ND_OK;

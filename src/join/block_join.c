@@ -167,7 +167,7 @@ ND_INLINE void fill_body(run *r, uint64_t job, unsigned words) {
       const uint32_t place = alone + i;
       nd_posting *p = nd_posting_at(r->posting, at, words);
       __builtin_prefetch((const char *)p + FILL_AHEAD, 1);
-      p->token = (uint16_t)(token[i] - buckets[round_first + b].first);
+      p->token = (uint16_t)token[i];
       p->class_ = (uint16_t)c;
       p->record = x;
       p->before = i ? token[i - 1] : UINT32_MAX;
@@ -189,6 +189,11 @@ static nd_status fill_chunk(void *context, unsigned member, uint64_t job, nd_err
   return ND_OK;
 }
 
+/* The number of a posting's token within its bucket. */
+ND_INLINE uint16_t in_bucket(const bucket *b, const nd_posting *p) {
+  return (uint16_t)(p->token - b->first);
+}
+
 /* Groups a bucket by token and joins the lists. */
 static nd_status join_bucket(void *context, unsigned member, uint64_t job, nd_error *err) {
   run *r = context;
@@ -203,14 +208,14 @@ static nd_status join_bucket(void *context, unsigned member, uint64_t job, nd_er
   nd_posting *rows = nd_posting_at(r->posting, b->start, words);
   uint32_t *start = w->start;
   memset(start, 0, ((size_t)tokens + 1) * sizeof *start);
-  for (uint32_t i = 0; i < b->n; i++) start[nd_posting_at(rows, i, words)->token]++;
+  for (uint32_t i = 0; i < b->n; i++) start[in_bucket(b, nd_posting_at(rows, i, words))]++;
   for (uint32_t k = 0, sum = 0; k < tokens; k++) {
     uint32_t n = start[k];
     start[k] = sum;
     sum += n;
   }
   for (uint32_t i = 0; i < b->n; i++) {
-    w->order[start[nd_posting_at(rows, i, words)->token]++] = i;
+    w->order[start[in_bucket(b, nd_posting_at(rows, i, words))]++] = i;
   }
   for (uint32_t k = 0, at = 0; k < tokens; at = start[k++]) {
     nd_block_list list = {rows, w->order + at, start[k] - at};

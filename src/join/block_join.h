@@ -35,7 +35,7 @@ enum {
 /* A token of a record's prefix.  An array of them has rows of 16 + 8 * words bytes: all of
  * a posting lies on one cache line, mostly. */
 typedef struct nd_posting {
-  uint16_t token;  /* its number within the bucket */
+  uint16_t token;  /* its low bits: a bucket has no more tokens than they tell apart */
   uint16_t class_; /* of the record's size */
   uint32_t record;
   uint32_t before;   /* the token before it in the record; UINT32_MAX: none is stored */
@@ -174,14 +174,19 @@ ND_INLINE uint32_t nd_block_prefix(const nd_sets *s, uint32_t record, uint32_t p
   return prefix > alone ? prefix - alone : 0;
 }
 
-/* Asks for the first tokens of a record that comes soon: only prefixes are read, and the
- * processor does not foresee the jumps between them. */
-ND_INLINE void nd_block_ask(const nd_sets *s, uint32_t record) {
-  enum { AHEAD = 12, LINE = 16 };
-  if (s->n - record <= AHEAD) return;
-  const uint32_t *token = s->token + s->begin[record + AHEAD];
+/* Asks for the first tokens of a record: only prefixes are read, and the processor does not
+ * foresee the jumps between them. */
+ND_INLINE void nd_block_ask_record(const nd_sets *s, uint32_t record) {
+  enum { LINE = 16 };
+  const uint32_t *token = s->token + s->begin[record];
   __builtin_prefetch(token);
   __builtin_prefetch(token + LINE);
+}
+
+/* … of one that comes soon. */
+ND_INLINE void nd_block_ask(const nd_sets *s, uint32_t record) {
+  enum { AHEAD = 12 };
+  if (s->n - record > AHEAD) nd_block_ask_record(s, record + AHEAD);
 }
 
 nd_status nd_block_reserve_side(nd_block_worker *w, uint32_t n, nd_error *err) ND_MUST_CHECK;

@@ -113,6 +113,7 @@ nd_status nd_block_verify(nd_block_worker *w, nd_error *err) {
   for (size_t k = 0; k < n; k++) {
     __builtin_prefetch(&s->begin[w->candidate[k].y]);
     __builtin_prefetch(&s->size[w->candidate[k].y]);
+    __builtin_prefetch(&s->record[w->candidate[k].y]);
   }
   for (size_t k = 0; k < n; k++) {
     const nd_candidate *c = &w->candidate[k];

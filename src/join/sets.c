@@ -227,6 +227,15 @@ out:
 
 enum { SKETCHED = 1 << 12 }; /* records at a time */
 
+/* A bit is cleared once and looked at often. */
+static void no_twin(uint8_t *twin, uint32_t token) {
+  uint8_t *byte = &twin[token >> 3];
+  const uint8_t bit = (uint8_t)(1u << (token & 7));
+  if (__atomic_load_n(byte, __ATOMIC_RELAXED) & bit) {
+    __atomic_fetch_and(byte, (uint8_t)~bit, __ATOMIC_RELAXED);
+  }
+}
+
 static nd_status sketch_records(void *context, unsigned member, uint64_t job, nd_error *err) {
   (void)member;
   (void)err;
@@ -234,8 +243,12 @@ static nd_status sketch_records(void *context, unsigned member, uint64_t job, nd
   uint64_t end = (job + 1) * SKETCHED;
   if (end > s->n) end = s->n;
   for (uint64_t r = job * SKETCHED; r < end; r++) {
-    nd_sets_flip(s->sketch + r * s->words, s->token + s->begin[r], s->begin[r + 1] - s->begin[r],
-                 s->words);
+    const uint32_t *token = s->token + s->begin[r];
+    const uint64_t n = s->begin[r + 1] - s->begin[r];
+    nd_sets_flip(s->sketch + r * s->words, token, n, s->words);
+    for (uint64_t i = 0; i < n; i++) {
+      if (i == 0 || token[i - 1] + 1 != token[i]) no_twin(s->twin, token[i]);
+    }
   }
   return ND_OK;
 }
@@ -330,6 +343,10 @@ static nd_status sketch(nd_sets *s, unsigned threads, nd_error *err) {
   s->words = sketch_words(s->begin[s->n], s->n);
   s->sketch = nd_calloc((size_t)s->n * s->words, sizeof *s->sketch);
   if (!s->sketch) return nd_fail_memory(err, (size_t)s->n * s->words * sizeof *s->sketch);
+  const size_t bytes = s->distinct / 8 + 1;
+  s->twin = nd_malloc(bytes);
+  if (!s->twin) return nd_fail_memory(err, bytes);
+  memset(s->twin, 255, bytes);
   return nd_threads_run(threads, (s->n + SKETCHED - 1) / SKETCHED, sketch_records, s, err);
 }
 
@@ -365,5 +382,6 @@ void nd_sets_clear(nd_sets *s) {
   nd_free(s->record);
   nd_free(s->df);
   nd_free(s->sketch);
+  nd_free(s->twin);
   *s = (nd_sets){0};
 }

@@ -32,7 +32,14 @@ typedef struct nd_sets {
    * two sketches are a lower bound of the Hamming distance of the stored tokens. */
   unsigned words;
   uint64_t *sketch;
+  uint8_t *twin; /* a bit per token: do all records that hold it hold the token before it? */
 } nd_sets;
+
+/* Two records that have a twin in common also have the token before it in common: who looks
+ * for a first common token need not look at twins. */
+ND_INLINE bool nd_sets_is_twin(const uint8_t *twin, uint32_t token) {
+  return twin[token >> 3] >> (token & 7) & 1;
+}
 
 /* Record r of the input holds raw[begin[r]] … raw[begin[r + 1] - 1], in any order.
  * At most 2^32 - 3 records and 2^31 - 1 tokens in each.  The same for any threads (at least

@@ -107,8 +107,21 @@ static void boundary_pair(cases *c, nd_rng *rng, uint64_t num, uint64_t den) {
   cases_end(c);
 }
 
-/* One of several kinds: skewed, tiny, with empty records, copies, and pairs whose
- * similarity is exactly num/den. */
+/* Up to four tokens in the place of each, that only come together. */
+static void cases_spread(cases *c) {
+  cases out = {0};
+  for (uint32_t r = 0; r < c->n; r++) {
+    for (uint64_t i = c->begin[r]; i < c->begin[r + 1]; i++) {
+      for (uint64_t k = 0; k <= c->raw[i] % 4; k++) cases_token(&out, c->raw[i] * 4 + k);
+    }
+    cases_end(&out);
+  }
+  cases_clear(c);
+  *c = out;
+}
+
+/* One of several kinds: skewed, tiny, with empty records, copies, tokens that come together,
+ * and pairs whose similarity is exactly num/den. */
 static inline void cases_random(cases *c, nd_rng *rng, uint64_t num, uint64_t den) {
   *c = (cases){0};
   static const uint64_t longest[] = {3, 8, 20, 60, 300};
@@ -132,6 +145,7 @@ static inline void cases_random(cases *c, nd_rng *rng, uint64_t num, uint64_t de
       default: random_record(c, rng, l, u);
     }
   }
+  if (nd_rng_below(rng, 3) == 0) cases_spread(c);
   if (den <= 100) boundary_pair(c, rng, num, den);
   cases_finish(c);
 }

@@ -19,6 +19,7 @@ static void check_sets(const nd_sets *s, const uint64_t *raw, const uint64_t *be
   const uint64_t tokens = begin[n] - begin[0];
   uint64_t *original = malloc((s->distinct + 1) * sizeof *original), stored_all = 0, all = 0;
   uint32_t *df = calloc(s->distinct + 1, sizeof *df);
+  uint32_t *together = calloc(s->distinct + 1, sizeof *together); /* with the token before */
   char *known = calloc(s->distinct + 1, 1), *seen = calloc(n + 1, 1);
   uint64_t *set = malloc((tokens + 1) * sizeof *set), *mine = malloc((tokens + 1) * sizeof *mine);
   assert_int_equal(s->n, n);
@@ -44,6 +45,7 @@ static void check_sets(const nd_sets *s, const uint64_t *raw, const uint64_t *be
     for (uint64_t k = 0; k < stored; k++) {
       assert_true(token[k] < s->distinct && (k == 0 || token[k - 1] < token[k]));
       df[token[k]]++;
+      together[token[k]] += k && token[k - 1] + 1 == token[k];
       sketch[token[k] / 64 % s->words] ^= UINT64_C(1) << token[k] % 64;
     }
     for (unsigned k = 0; k < s->words; k++) {
@@ -54,6 +56,7 @@ static void check_sets(const nd_sets *s, const uint64_t *raw, const uint64_t *be
   assert_int_equal(s->tokens, all);
   for (uint32_t k = 0; k < s->distinct; k++) {
     assert_true(df[k] > 1 && df[k] == s->df[k] && (k == 0 || df[k - 1] <= df[k]));
+    assert_int_equal(nd_sets_is_twin(s->twin, k), together[k] == df[k]);
   }
   /* The renumbering is one to one: a number that is new goes with a token that is new. */
   for (uint32_t i = 0; i < n; i++) {
@@ -74,6 +77,7 @@ static void check_sets(const nd_sets *s, const uint64_t *raw, const uint64_t *be
   }
   free(original);
   free(df);
+  free(together);
   free(known);
   free(seen);
   free(set);
