@@ -8,7 +8,7 @@ enum {
   CELLS = 1 << 14,         /* about as many for the others */
   BUCKET = 8192,           /* postings that fit the second cache, with their scratch */
   BUCKET_TOKENS = 1 << 16, /* a posting's token has 16 bits */
-  SAMPLE = 1 << 15,        /* postings at most */
+  SAMPLE = 1 << 14,        /* postings at most */
   SPARSE = 4,              /* records per one of the sample, at least */
   CLOSE_TESTS = 1 << 10,   /* pairs of the sample that are compared */
   FILL_AHEAD = 128, /* bytes of a bucket: more buckets are filled than the processor follows */
