@@ -10,8 +10,8 @@
  *
  * A token that a record repeats counts once (number the repetitions before, to
  * keep them apart).  Building takes at most 24 bytes per token of the input, the
- * 8 of the input included, plus 64 per record; what is kept takes at most 6 (4 per
- * stored token, 4 per distinct one) plus 24 to 48 per record. */
+ * 8 of the input included, plus 64 per record; what is kept takes at most 6.1 (4 per
+ * stored token, 4 and a bit per distinct one) plus 24 to 48 per record. */
 #ifndef ND_JOIN_SETS_H
 #define ND_JOIN_SETS_H
 
