@@ -7,7 +7,8 @@
  * rerun without faults that gives the right bytes.  (Leaks are the address
  * sanitizer's to find.)
  *
- * NEARDUP_FAULTS=all tries every call, =places one call of every place in the code
+ * NEARDUP_FAULTS=all tries every call, =all:2/8 of every eighth operation from the third
+ * on (for several processes), =places one call of every place in the code
  * (told by who called whom), any other word every call of the operations that it
  * occurs in, =places:WORD one of every place in these; otherwise some operations
  * and as many calls as a few seconds allow, chosen at random. */
@@ -220,6 +221,10 @@ static uint64_t try_fault(nd_buf *got, const operation *op, const nd_buf *want, 
 
 static void try_operation(const operation *op, double seconds) {
   const char *wanted = getenv("NEARDUP_FAULTS");
+  static unsigned turn;
+  unsigned part = 0, parts = 1;
+  if (wanted && sscanf(wanted, "all:%u/%u", &part, &parts) == 2) wanted = "all";
+  if (turn++ % parts != part) return;
   if (only_places()) wanted = wanted[6] ? wanted + 7 : NULL;
   if (wanted && strcmp(wanted, "all") != 0 && !strstr(op->name, wanted)) return;
   if (!getenv("NEARDUP_FAULTS") && nd_rng_below(&rng, 4)) return; /* quick: some of them */
