@@ -1,5 +1,4 @@
-/* Files: one door to the system's file calls, so that tests can make them fail,
- * and a buffered writer.
+/* Files: one door to the system's file calls, so that tests can make them fail.
  *
  * Every function says in its message what it wanted to do with which file, what
  * the system answered, and, where there is one, the way out.  `name` is only
@@ -84,6 +83,10 @@ nd_status nd_io_fstat(nd_file_info *out, int fd, const char *name, nd_error *err
 /* Tells the kernel that the file will be read from front to back. */
 void nd_io_will_read_on(int fd);
 
+/* Sets n bytes of disk space aside after the first `from`.  When that fails, *again: it was
+ * interrupted and can be tried again. */
+bool nd_io_reserve(bool *again, int fd, uint64_t from, uint64_t n);
+
 /* ND_ERR_IO "cannot VERB NAME: what errno means; the way out". */
 int nd_io_error_write(nd_error *err, const char *verb, const char *name, int error_number);
 static inline nd_status nd_io_fail(nd_error *err, const char *verb, const char *name,
@@ -100,32 +103,5 @@ uint64_t nd_io_count(void);          /* calls since then; only counted while nth
 void nd_io_watch(nd_watch watching); /* as nd_mem_watch */
 /* Tests: a single read, write or copy moves at most `max` bytes; 0 = no limit. */
 void nd_io_short(size_t max);
-
-/* A buffered writer that only appends.  It reserves disk space ahead of the
- * data, which makes appending several times faster on ext4, and gives back what
- * is left.  After a failure every later call returns the same failure. */
-typedef struct nd_writer nd_writer;
-
-/* Makes or empties the file. */
-nd_status nd_writer_open(nd_writer **out, const char *path, nd_error *err) ND_MUST_CHECK;
-nd_status nd_writer_put(nd_writer *w, const void *p, size_t n, nd_error *err) ND_MUST_CHECK;
-/* Appends `length` bytes at `offset` of another file. */
-nd_status nd_writer_copy(nd_writer *w, int in, uint64_t offset, uint64_t length,
-                         const char *in_name, nd_error *err) ND_MUST_CHECK;
-/* Bytes put so far: where the next one goes. */
-uint64_t nd_writer_offset(const nd_writer *w);
-/* Puts everything into the file, so that others can read it; keeps writing. */
-nd_status nd_writer_flush(nd_writer *w, nd_error *err) ND_MUST_CHECK;
-/* Flushes, cuts the file to its real size, syncs it when `sync`, closes and
- * frees.  When that fails before the close the unfinished file is removed. */
-nd_status nd_writer_close(nd_writer *w, bool sync, nd_error *err) ND_MUST_CHECK;
-/* A whole file at once. */
-nd_status nd_writer_file(const char *path, nd_str bytes, bool sync, nd_error *err) ND_MUST_CHECK;
-/* For failure paths: closes and frees without writing the rest, and removes
- * the unfinished file (a regular one).  NULL is allowed. */
-void nd_writer_abandon(nd_writer *w);
-/* The same, but what was written stays: for logs whose parts are good by
- * themselves, even after a failure. */
-void nd_writer_leave(nd_writer *w);
 
 #endif

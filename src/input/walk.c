@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/writer.h"
+
 enum { MAX_DEPTH = 256 };
 
 typedef struct avoided {

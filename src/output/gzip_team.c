@@ -4,6 +4,7 @@
 #include <zlib.h>
 
 #include "base/threads.h"
+#include "base/writer.h"
 
 enum {
   CHUNK = 1 << 18,

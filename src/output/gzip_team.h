@@ -10,6 +10,7 @@
 
 #include "base/io.h"
 #include "base/mem.h"
+#include "base/writer.h"
 
 typedef struct nd_gzip_team nd_gzip_team;
 

@@ -5,6 +5,7 @@
 #include <zstd.h>
 
 #include "base/io.h"
+#include "base/writer.h"
 #include "output/gzip_team.h"
 
 enum { BLOCK = 1 << 17, ZSTD_LEVEL = 3 };

@@ -7,6 +7,7 @@
 
 #include "base/io.h"
 #include "base/sha256.h"
+#include "base/writer.h"
 #include "output/escape.h"
 #include "output/page_assets.h"
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/threads.h"
+#include "base/writer.h"
 #include "output/cut.h"
 #include "pipeline/workdir.h"
 

@@ -2,6 +2,7 @@
 #ifndef ND_PIPELINE_LINES_H
 #define ND_PIPELINE_LINES_H
 
+#include "base/writer.h"
 #include "cluster/clusters.h"
 #include "pipeline/job.h"
 

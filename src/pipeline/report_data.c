@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <xxhash.h>
 
+#include "base/writer.h"
 #include "output/tsv.h"
 #include "pipeline/workdir.h"
 #include "text/language.h"

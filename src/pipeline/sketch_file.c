@@ -7,6 +7,8 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "base/writer.h"
+
 static const char magic[8] = {'n', 'e', 'a', 'r', 'd', 'u', 'p', 'S'};
 static const uint32_t order_mark = 0x01020304;
 enum { CHUNK_HEAD = 16, MOST_PARAMETERS = 1 << 16, MOST_WORDS = 4096, MOST_CHUNK = 1 << 20 };

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "base/writer.h"
 #include "output/cut.h"
 #include "pipeline/kept.h"
 #include "pipeline/stage_work.h"

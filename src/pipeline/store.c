@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/writer.h"
+
 enum { LATE_ROOM = 512 };
 
 static nd_status add_log(nd_store *s, const char *name, uint32_t *number, nd_error *err) {

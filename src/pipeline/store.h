@@ -9,6 +9,7 @@
 #include <pthread.h>
 
 #include "base/io.h"
+#include "base/writer.h"
 #include "pipeline/block.h"
 
 typedef struct nd_block_ref {

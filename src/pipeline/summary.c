@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/cpu.h"
+#include "base/writer.h"
 #include "output/json_out.h"
 #include "pipeline/methods.h"
 

@@ -12,6 +12,8 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "base/writer.h"
+
 static const char *const results[] = {"kept",         "pairs.tsv",   "clusters.tsv",
                                       "rejected.tsv", "report.html", "summary.json"};
 enum { RESULTS = sizeof results / sizeof *results, SUMMARY_MOST = 1 << 20 };

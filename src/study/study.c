@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/io.h"
+#include "base/writer.h"
 #include "output/tsv.h"
 #include "pipeline/workdir.h"
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/io.h"
+#include "base/writer.h"
 #include "input/line_list.h"
 #include "pipeline/workdir.h"
 #include "study/trec_run.h"

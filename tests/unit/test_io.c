@@ -17,6 +17,7 @@
 
 #include "base/io.h"
 #include "base/mem.h"
+#include "base/writer.h"
 #include "tools.h"
 
 static char dir[] = "/tmp/nd_test_io_XXXXXX";
