@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -314,9 +315,25 @@ nd_status nd_io_open_dir(DIR **out, const char *path, nd_error *err) {
 }
 
 nd_status nd_io_read_dir(const struct dirent **out, DIR *dir, const char *path, nd_error *err) {
-  errno = 0;
-  *out = refused() ? NULL : readdir(dir);
+  do {
+    errno = 0;
+    *out = refused() ? NULL : readdir(dir);
+  } while (*out && (strcmp((*out)->d_name, ".") == 0 || strcmp((*out)->d_name, "..") == 0));
   return *out || errno == 0 ? ND_OK : nd_io_fail(err, "list", path, errno);
+}
+
+nd_status nd_io_real_path(char *out, const char *path, nd_error *err) {
+  if (!refused() && realpath(path, out)) return ND_OK;
+  return nd_io_fail(err, "look at", path, errno);
+}
+
+nd_status nd_io_lock(bool *got, int fd, bool shared, bool wait, const char *name, nd_error *err) {
+  int how = (shared ? LOCK_SH : LOCK_EX) | (wait ? 0 : LOCK_NB), r;
+  do {
+    r = refused() ? -1 : flock(fd, how);
+  } while (r != 0 && errno == EINTR);
+  *got = r == 0;
+  return *got || errno == EWOULDBLOCK ? ND_OK : nd_io_fail(err, "lock", name, errno);
 }
 
 static void fill_info(nd_file_info *out, const struct stat *st) {

@@ -61,9 +61,17 @@ nd_status nd_io_make_private(char *path, const char *in, nd_error *err) ND_MUST_
 /* An empty directory that is already gone is no failure. */
 nd_status nd_io_remove_dir(const char *path, nd_error *err) ND_MUST_CHECK;
 nd_status nd_io_open_dir(DIR **out, const char *path, nd_error *err) ND_MUST_CHECK;
-/* The next entry, valid until the one after it; NULL at the end. */
+/* The next entry but . and .., valid until the one after it; NULL at the end. */
 nd_status nd_io_read_dir(const struct dirent **out, DIR *dir, const char *path,
                          nd_error *err) ND_MUST_CHECK;
+
+/* The path without links and dots; `out` has room for PATH_MAX bytes. */
+nd_status nd_io_real_path(char *out, const char *path, nd_error *err) ND_MUST_CHECK;
+
+/* Locks an open file until it is closed; *got = false when another process holds it and we do
+ * not `wait`.  Several may hold a `shared` one. */
+nd_status nd_io_lock(bool *got, int fd, bool shared, bool wait, const char *name,
+                     nd_error *err) ND_MUST_CHECK;
 
 typedef struct nd_file_info {
   bool exists;

@@ -65,7 +65,6 @@ static nd_status list_entries(char ***out, size_t *n, DIR *dir, const char *path
     const struct dirent *e;
     ND_TRY(nd_io_read_dir(&e, dir, path, err));
     if (!e) break;
-    if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0) continue;
     ND_TRY(nd_array_grow(out, &cap, *n + 1, sizeof **out, err));
     char *copy = nd_malloc(strlen(e->d_name) + 1);
     if (!copy) return nd_fail_memory(err, strlen(e->d_name) + 1);

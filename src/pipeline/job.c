@@ -106,7 +106,7 @@ nd_status nd_job_plan(nd_job_run *j, const char *const *inputs, size_t n, const 
   ND_TRY(nd_walk_inputs(&j->walk, inputs, n, avoid, spool, err));
   if (j->options->against[0]) ND_TRY(nd_walk_against(&j->walk, j->options->against, err));
   j->summary->files = j->walk.n;
-  ND_TRY(nd_sketch_inputs(&j->sketched, &j->walk, err));
+  j->sketched = nd_sketch_inputs(&j->walk);
   if (j->sketched && j->writes_documents)
     return nd_fail(err, ND_ERR_USAGE,
                    "%s holds sketches, and dedup writes documents: use `neardup pairs`, and "

@@ -81,7 +81,7 @@ static nd_status load(nd_sampled *s, kept *k, nd_texts *texts, uint32_t document
 static nd_status get(kept **out, nd_sampled *s, nd_texts *texts, uint32_t document, uint32_t other,
                      nd_error *err) {
   size_t at = document % SLOTS;
-  if (s->slot[at].document == other && other != document) at = SLOTS;
+  if (s->slot[at].document == other) at = SLOTS;
   *out = &s->slot[at];
   if (s->slot[at].document == document) return ND_OK;
   for (size_t tries = 0; s->bytes > s->memory && tries < SLOTS; tries++) {

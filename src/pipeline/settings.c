@@ -98,6 +98,7 @@ static const char *const families[] = {"fast", "linear", NULL};
 static const char *const weightings[] = {"one", "tf", "tfidf", NULL};
 static const char *const shown[] = {"similarity", "exact",   "minhash", "supershingle",
                                     "projection", "simhash", "site",    NULL};
+static const char *const fingerprints[] = {"rabin", "xxh3", "md5", NULL};
 static const char *const similarities[] = {"jaccard", "cosine",      "overlap",
                                            "edit",    "containment", NULL};
 
@@ -340,7 +341,7 @@ nd_status nd_settings_resolve(nd_settings *out, const nd_options *o, nd_error *e
                                                    : ND_TOKENS_WORDS;
   ND_TRY(resolve_method(s, o, err));
   s->similarity = (nd_similarity)place_of(o->similarity, similarities);
-  ND_TRY(nd_fingerprint_parse(&s->fingerprint, o->fingerprint, err));
+  s->fingerprint = (nd_fingerprint_kind)place_of(o->fingerprint, fingerprints);
   ND_TRY(resolve_threshold(s, o, err));
   ND_TRY(resolve_columns(s, o, err));
   ND_TRY(resolve_sketches(s, o, err));

@@ -63,16 +63,13 @@ void nd_signer_watched(nd_signer *s, nd_signer_watch watch, void *context) {
 }
 
 /* Buffers that one giant document has blown up go back to the system. */
-static void shrink(nd_signer *s) {
-  nd_buf *buffers[] = {&s->decoder.body, &s->decoder.spare, &s->plain.utf8, &s->plain.text,
-                       &s->tokens.text};
-  for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) {
-    if (buffers[i]->cap > BIG_BUFFER) nd_buf_clear(buffers[i]);
-  }
-  if (s->tokens.cap > BIG_BUFFER / 4) nd_tokens_clear(&s->tokens);
-  nd_shingles *shingles[] = {&s->shingles, &s->sketches.features};
-  for (size_t i = 0; i < 2; i++)
-    if (shingles[i]->cap > BIG_BUFFER / 8) nd_shingles_clear(shingles[i]);
+static void shrink_grown(nd_signer *s) {
+  if (s->tokens.text.cap + s->plain.text.cap + s->decoder.body.cap < BIG_BUFFER) return;
+  nd_decoder_clear(&s->decoder);
+  nd_plain_clear(&s->plain);
+  nd_tokens_clear(&s->tokens);
+  nd_shingles_clear(&s->shingles);
+  nd_shingles_clear(&s->sketches.features);
 }
 
 /* --ignore-boilerplate: tokens of the site's passages are none of the document's. */
@@ -193,12 +190,6 @@ static nd_status add_document(nd_block *b, nd_signer *s, const nd_document *d, c
   }
   b->head.docs++;
   return ND_OK;
-}
-
-static void shrink_grown(nd_signer *s) {
-  if (s->tokens.text.cap > BIG_BUFFER || s->plain.text.cap > BIG_BUFFER ||
-      s->decoder.body.cap > BIG_BUFFER)
-    shrink(s);
 }
 
 nd_status nd_signer_add(nd_block *b, nd_signer *s, const nd_document *d, const nd_raw *raw,

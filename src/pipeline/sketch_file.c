@@ -73,14 +73,14 @@ static uint64_t chunk_sum(const char *chunk, uint64_t bytes, uint64_t number) {
 struct nd_sketch_writer {
   char *path, *fresh; /* the final name; the one it has until then */
   nd_writer *writer;
-  nd_buf parameters;
+  nd_buf begin; /* the head's place, the parameters, padding */
   nd_sketch_head head;
 };
 
 static void free_writer(nd_sketch_writer *w) {
   nd_free(w->path);
   nd_free(w->fresh);
-  nd_buf_clear(&w->parameters);
+  nd_buf_clear(&w->begin);
   nd_free(w);
 }
 
@@ -112,14 +112,14 @@ nd_status nd_sketch_create(nd_sketch_writer **out, const char *path, nd_str para
   snprintf(suffix, sizeof suffix, ".part-%ld", (long)getpid());
   ND_TRY(copy_text(&w->path, path, "", err));
   ND_TRY(copy_text(&w->fresh, path, suffix, err));
-  ND_TRY(nd_buf_append(&w->parameters, parameters.p, parameters.n, err));
+  w->begin.n = ND_SKETCH_HEAD + padded(parameters.n);
+  w->begin.p = nd_calloc(w->begin.n, 1);
+  if (!w->begin.p) return nd_fail_memory(err, w->begin.n);
+  memcpy(w->begin.p + ND_SKETCH_HEAD, parameters.p, parameters.n);
   w->head = (nd_sketch_head){.parameter_bytes = parameters.n, .words = words};
   ND_TRY(nd_writer_open(&w->writer, w->fresh, err));
-  /* The head's place; it is written when everything else is. */
-  const char zeros[ND_SKETCH_HEAD] = {0};
-  ND_TRY(nd_writer_put(w->writer, zeros, sizeof zeros, err));
-  ND_TRY(nd_writer_put(w->writer, parameters.p, parameters.n, err));
-  return nd_writer_put(w->writer, zeros, padded(parameters.n) - parameters.n, err);
+  /* The head itself is written when everything else is. */
+  return nd_writer_put(w->writer, w->begin.p, w->begin.n, err);
 }
 
 nd_status nd_sketch_put(nd_sketch_writer *w, nd_sketch_chunk *c, nd_error *err) {
@@ -127,6 +127,7 @@ nd_status nd_sketch_put(nd_sketch_writer *w, nd_sketch_chunk *c, nd_error *err) 
   uint64_t size = chunk_bytes(c->docs, words, c->ids.n);
   c->bytes.n = 0;
   ND_TRY(nd_buf_reserve(&c->bytes, size, err));
+  ND_TRY(nd_buf_reserve(&c->ids, 0, err)); /* of no ids, too */
   char *start = c->bytes.p, *p = start;
   memset(start, 0, size);
   put32(p, c->docs);
@@ -139,7 +140,7 @@ nd_status nd_sketch_put(nd_sketch_writer *w, nd_sketch_chunk *c, nd_error *err) 
   for (size_t i = 0; i < (size_t)c->docs * words; i++, p += 8) put64(p, c->rows[i]);
   for (uint32_t i = 0; i < c->docs; i++, p += 4) put32(p, c->shingles[i]);
   for (uint32_t i = 0; i < c->docs; i++, p += 4) put32(p, c->id_end[i]);
-  if (c->ids.n) memcpy(p, c->ids.p, c->ids.n);
+  memcpy(p, c->ids.p, c->ids.n);
   put64(start + 8, chunk_sum(start, size, w->head.chunks));
   w->head.chunks++;
   w->head.documents += c->docs;
@@ -160,7 +161,7 @@ static nd_status write_head(nd_sketch_writer *w, nd_error *err) {
   put64(head + 24, w->head.documents);
   put64(head + 32, w->head.chunks);
   put64(head + 40, w->head.bytes);
-  put64(head + 56, head_sum(head, nd_buf_str(&w->parameters)));
+  put64(head + 56, head_sum(head, (nd_str){w->begin.p + ND_SKETCH_HEAD, w->head.parameter_bytes}));
   int fd = -1;
   ND_TRY(nd_io_open(&fd, w->fresh, O_WRONLY, 0, err));
   nd_status status = nd_io_pwrite_full(fd, head, sizeof head, 0, w->fresh, err);
@@ -280,6 +281,7 @@ static nd_status unpack(nd_sketch_chunk *c, const nd_sketch_reader *r, const cha
 nd_status nd_sketch_next(bool *more, nd_sketch_chunk *c, nd_sketch_reader *r, nd_error *err) {
   char head[CHUNK_HEAD];
   *more = r->chunk < r->head.chunks;
+  c->docs = 0;
   if (!*more) return r->at == r->head.bytes ? ND_OK : damaged(r, "its size", err);
   uint64_t left = r->head.bytes - r->at;
   if (left < CHUNK_HEAD) return damaged(r, "a chunk's head", err);

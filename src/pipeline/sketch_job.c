@@ -8,13 +8,13 @@
 #include "pipeline/sketch_file.h"
 #include "pipeline/workdir.h"
 
-/* Ids are printed with escapes; the file has them as they are. */
+/* Ids are printed with escapes, of two bytes each; the file has them as they are. */
 static nd_status unescape(nd_buf *out, nd_str text, nd_error *err) {
   ND_TRY(nd_buf_reserve(out, text.n, err));
   char *p = out->p + out->n;
   for (size_t i = 0; i < text.n; i++) {
     char c = text.p[i];
-    if (c == '\\' && i + 1 < text.n) {
+    if (c == '\\') {
       c = text.p[++i];
       c = c == 't' ? '\t' : c == 'n' ? '\n' : c == 'r' ? '\r' : c;
     }
@@ -189,9 +189,8 @@ static nd_status show(nd_buf *out, nd_sketch_reader *r, nd_error *err) {
   nd_status status = ND_OK;
   while (status == ND_OK && more) {
     status = nd_sketch_next(&more, &chunk, r, err);
-    for (uint32_t i = 0; status == ND_OK && more && i < chunk.docs; i++)
-      empty += chunk.shingles[i] == 0;
-    if (more) documents += chunk.docs;
+    for (uint32_t i = 0; status == ND_OK && i < chunk.docs; i++) empty += chunk.shingles[i] == 0;
+    documents += chunk.docs;
   }
   nd_sketch_chunk_clear(&chunk);
   ND_TRY(status);

@@ -9,15 +9,15 @@
 #include "candidate/bands.h"
 #include "pipeline/methods.h"
 
-nd_status nd_sketch_inputs(bool *are, const nd_walk *walk, nd_error *err) {
-  *are = false;
-  if (walk->n == 0 || walk->files[0].size == 0) return ND_OK;
+bool nd_sketch_inputs(const nd_walk *walk) {
+  bool are = false;
+  if (walk->n == 0 || walk->files[0].size == 0) return false;
   nd_error ignored; /* what cannot be opened is rejected when it is read */
-  nd_status status = nd_sketch_probe(are, walk->files[0].real, &ignored);
+  nd_status status = nd_sketch_probe(&are, walk->files[0].real, &ignored);
   /* Should it be readable after all, it must not pass for a document. */
-  if (status == ND_ERR_IO) status = nd_sketch_probe(are, walk->files[0].real, &ignored);
-  if (status == ND_ERR_MEMORY) return nd_fail_memory(err, ND_SKETCH_HEAD);
-  return ND_OK;
+  if (status != ND_OK) status = nd_sketch_probe(&are, walk->files[0].real, &ignored);
+  (void)status;
+  return are;
 }
 
 /* A number in a parameter's value: the first, or the second. */
@@ -36,7 +36,7 @@ static uint32_t number_in(nd_str value, int which) {
       in = false;
     }
   }
-  return in && which == 0 ? (uint32_t)x : 0;
+  return which == 0 ? (uint32_t)x : 0;
 }
 
 /* Where the parts lie in a file's rows. */
@@ -72,7 +72,7 @@ static nd_status adopt(nd_options *o, const nd_sketch_reader *r, nd_error *err) 
   nd_str shingle = nd_sketch_parameter(p, "shingle");
   nd_str minhash = nd_sketch_parameter(p, "minhash");
   nd_str super = nd_sketch_parameter(p, "supershingle");
-  if (strcmp(o->shingle, "auto") == 0 && shingle.p && shingle.n < sizeof o->shingle)
+  if (strcmp(o->shingle, "auto") == 0 && shingle.p)
     snprintf(o->shingle, sizeof o->shingle, "%.*s", (int)shingle.n, shingle.p);
   nd_method find = nd_method_find(o->candidates[0] ? o->candidates : o->method);
   nd_method confirm = nd_method_find(o->confirm[0] ? o->confirm : o->method);
@@ -169,7 +169,7 @@ static nd_status add_document(nd_block *b, const nd_sketch_chunk *c, uint32_t i,
   const uint64_t *words = c->rows + (size_t)i * from->total;
   b->digest[row] = c->digest[i];
   b->rank[row] = 0;
-  b->id_hash[row] = n ? XXH3_64bits(c->ids.p + begin, n) : 0;
+  b->id_hash[row] = XXH3_64bits(c->ids.p + begin, n);
   b->offset[row] = b->length[row] = 0;
   b->file[row] = file;
   b->line[row] = 0;
@@ -194,20 +194,20 @@ static nd_status load_file(nd_log *log, nd_block *block, nd_sketch_chunk *chunk,
                            nd_sketch_reader *r, uint32_t file, const nd_settings *s,
                            nd_error *err) {
   nd_row from;
+  bool more;
+  uint32_t part = 0;
   ND_TRY(layout(&from, r, err));
-  for (uint32_t part = 0;; part++) {
-    bool more;
+  do {
     ND_TRY(nd_sketch_next(&more, chunk, r, err));
-    if (!more && part) return ND_OK;
-    nd_block_start(block, file, part, s->bands, s->row.total);
-    for (uint32_t i = 0; more && i < chunk->docs; i++)
+    nd_block_start(block, file, part++, s->bands, s->row.total);
+    for (uint32_t i = 0; i < chunk->docs; i++)
       ND_TRY(add_document(block, chunk, i, file, s, &from, err));
     block->head.last = r->chunk == r->head.chunks;
     block->head.raw_bytes = chunk->bytes.n;
     ND_TRY(nd_block_finish(block, err));
     ND_TRY(nd_log_append(log, block, err));
-    if (!more) return ND_OK;
-  }
+  } while (r->chunk < r->head.chunks);
+  return nd_sketch_next(&more, chunk, r, err); /* that was the end, and nothing follows */
 }
 
 nd_status nd_sketch_load(nd_store *store, const nd_settings *s, const nd_walk *walk,

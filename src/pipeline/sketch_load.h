@@ -8,7 +8,7 @@
 
 /* Are the inputs files of sketches?  The first one says it; others are held
  * against it when they are opened. */
-nd_status nd_sketch_inputs(bool *are, const nd_walk *walk, nd_error *err) ND_MUST_CHECK;
+bool nd_sketch_inputs(const nd_walk *walk);
 
 /* Settings for these files: what the user left open is taken from them (*options,
  * which the settings then borrow), and what does not fit them is refused, with the

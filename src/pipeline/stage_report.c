@@ -96,13 +96,12 @@ nd_status nd_stage_parts(nd_str *lines, nd_stage *s, nd_str image, const uint8_t
 
 /* ---- what was told ---- */
 
-/* The next field of a line; false: there is none. */
-static bool field(nd_str *out, nd_str *line) {
-  if (line->p == NULL) return false;
+/* The next field of a line; after the last one, and then ever more, the line is NULL. */
+static nd_str field(nd_str *line) {
   const char *tab = line->n ? memchr(line->p, '\t', line->n) : NULL;
-  *out = (nd_str){line->p, tab ? (size_t)(tab - line->p) : line->n};
-  *line = tab ? (nd_str){tab + 1, line->n - out->n - 1} : (nd_str){NULL, 0};
-  return true;
+  nd_str out = {line->p, tab ? (size_t)(tab - line->p) : line->n};
+  *line = tab ? (nd_str){tab + 1, line->n - out.n - 1} : (nd_str){NULL, 0};
+  return out;
 }
 
 static bool next_line(nd_str *out, nd_str *rest) {
@@ -131,10 +130,8 @@ typedef struct part {
 } part;
 
 static bool read_part(part *out, nd_str line) {
-  nd_str kind, documents, dropped;
-  if (!field(&kind, &line) || kind.n != 1 || !field(&documents, &line) || !field(&dropped, &line) ||
-      !line.p)
-    return false;
+  nd_str kind = field(&line), documents = field(&line), dropped = field(&line);
+  if (kind.n != 1 || !line.p) return false;
   out->kind = kind.p[0];
   out->name = line;
   return whole_number(&out->documents, documents) && whole_number(&out->dropped, dropped);
@@ -177,8 +174,9 @@ static nd_status take_parts(nd_report *r, nd_str lines, nd_error *err) {
   nd_status status = sort_parts(&items, &n, sizes, lines, err);
   for (size_t i = 0; status == ND_OK && i < n; i++) {
     nd_str rest = {lines.p + items[i].value, lines.n - items[i].value}, line;
-    part p;
-    if (!next_line(&line, &rest) || !read_part(&p, line)) continue;
+    part p = {0};
+    (void)next_line(&line, &rest);
+    (void)read_part(&p, line); /* it was good before */
     nd_report_group *g = p.kind == 's' ? &r->sites : &r->files;
     nd_report_row *row = nd_report_rank(g, p.documents, p.dropped);
     if (row) nd_report_name(row->name, p.name);
@@ -191,12 +189,12 @@ static nd_status take_parts(nd_report *r, nd_str lines, nd_error *err) {
 }
 
 nd_status nd_report_take_told(nd_report *r, const nd_report_told *told, nd_error *err) {
-  nd_str lines = told->rejected, line, place;
+  nd_str lines = told->rejected, line;
   r->by_folder = told->by_folder;
   while (next_line(&line, &lines)) {
     nd_report_reject *row = NULL;
-    if (!field(&place, &line) || !line.p)
-      return nd_fail(err, ND_ERR_DATA, "a rejected record is told wrong");
+    nd_str place = field(&line);
+    if (!line.p) return nd_fail(err, ND_ERR_DATA, "a rejected record is told wrong");
     if (!nd_report_reject_known(&row, r, line)) nd_report_name(row->example, place);
   }
   return take_parts(r, told->parts, err);

@@ -23,22 +23,21 @@ static nd_status read_row(again *a, const nd_image *i, uint32_t row, nd_error *e
   a->raw.n = 0;
   ND_TRY(nd_buf_reserve(&a->raw, n, err));
   ND_TRY(nd_io_pread_full(a->fd, a->raw.p, n, offset, path, err));
-  nd_str raw = {a->raw.p, n};
-  if (raw.n && raw.p[raw.n - 1] == '\n') raw.n--;
-  if (raw.n && raw.p[raw.n - 1] == '\r') raw.n--;
+  nd_str raw = nd_line_of((nd_str){a->raw.p, n});
   nd_read read;
   nd_error local;
   nd_status status = nd_signer_read(&read, a->stage->signer, a->format, raw, &local);
+  if (status == ND_ERR_MEMORY) {
+    nd_error_pass(err, &local);
+    return status;
+  }
   bool same = status == ND_OK;
   if (same) {
     nd_str text = nd_buf_str(&read.tokens->text);
     XXH128_hash_t digest =
         XXH3_128bits_withSecret(text.p, text.n, a->stage->secret, sizeof a->stage->secret);
-    const uint64_t *was = nd_image_wide(i, ND_COL_DIGEST) + 2 * (size_t)row;
-    same = digest.low64 == was[0] && digest.high64 == was[1];
-  } else if (status != ND_ERR_DATA && status != ND_ERR_LIMIT) {
-    nd_error_pass(err, &local);
-    return status;
+    const uint64_t now[2] = {digest.low64, digest.high64};
+    same = memcmp(now, nd_image_wide(i, ND_COL_DIGEST) + 2 * (size_t)row, sizeof now) == 0;
   }
   if (!same)
     return nd_fail(err, ND_ERR_STATE, "%s has changed while it was being read; run again", path);

@@ -103,12 +103,15 @@ nd_status nd_store_open(nd_store *s, const char *dir, nd_error *err) {
   DIR *d;
   ND_TRY(nd_io_open_dir(&d, dir, err));
   nd_status status = ND_OK;
-  for (struct dirent *e; status == ND_OK && (e = readdir(d));) {
-    if (strncmp(e->d_name, "blocks-", 7) != 0) continue;
+  for (const struct dirent *e;;) {
     uint32_t number = 0;
-    status = add_log(s, e->d_name, &number, err);
-    if (status == ND_OK) status = scan_log(s, number, err);
+    ND_TRY_GOTO(nd_io_read_dir(&e, d, dir, err), done);
+    if (!e) break;
+    if (strncmp(e->d_name, "blocks-", 7) != 0) continue;
+    ND_TRY_GOTO(add_log(s, e->d_name, &number, err), done);
+    ND_TRY_GOTO(scan_log(s, number, err), done);
   }
+done:
   closedir(d);
   ND_TRY(status);
   order_blocks(s);
@@ -190,7 +193,7 @@ nd_status nd_log_append(nd_log *log, const nd_block *b, nd_error *err) {
 nd_status nd_log_close(nd_log *log, nd_error *err) {
   nd_writer *w = log->writer;
   log->writer = NULL;
-  return w ? nd_writer_close(w, false, err) : ND_OK;
+  return nd_writer_close(w, false, err);
 }
 
 void nd_log_abandon(nd_log *log) {
@@ -243,9 +246,9 @@ nd_status nd_store_seal(nd_store *s, uint32_t tasks, const uint64_t *task_begin,
   size_t i = 0;
   for (; i < s->block_n; i++) {
     nd_block_ref *b = &s->blocks[i];
-    if (b->head.task != task || b->head.part != part) break;
+    if (task == tasks || b->head.task != task || b->head.part != part) break;
     b->first = (uint32_t)documents;
-    b->begin = task < tasks ? task_begin[task] : 0;
+    b->begin = task_begin[task];
     documents += b->head.docs;
     part++;
     if (b->head.last) {
@@ -253,7 +256,7 @@ nd_status nd_store_seal(nd_store *s, uint32_t tasks, const uint64_t *task_begin,
       part = 0;
     }
   }
-  if (i != s->block_n || task != tasks || part != 0) {
+  if (i != s->block_n || task != tasks) {
     return nd_fail(err, ND_ERR_STATE,
                    "the work directory %s is incomplete at part %u of task %u of %u: run every "
                    "--shard first, or run without --shard",

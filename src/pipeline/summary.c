@@ -83,20 +83,16 @@ static void put_sample(nd_json_out *out, const nd_job_run *j) {
   const nd_summary *s = j->summary;
   nd_json_begin(out, "sample", '{');
   nd_json_string(out, "how", nd_str_of(s->sampled ? j->options->sample : "none"));
-  nd_buf plan = {0};
-  nd_status status = nd_buf_append(&plan, "", 0, out->err);
-  for (unsigned i = 0; i < j->settings.sample.plan.n && status == ND_OK; i++) {
+  char plan[ND_PLAN_GROUPS * 48] = "";
+  size_t n = 0;
+  for (unsigned i = 0; i < j->settings.sample.plan.n; i++) {
     uint64_t below = j->settings.sample.plan.group[i].below;
-    if (i) status = nd_buf_append(&plan, " ", 1, out->err);
-    if (status == ND_OK && below != UINT64_MAX)
-      status = nd_buf_printf(&plan, out->err, "%" PRIu64, below);
-    if (status == ND_OK)
-      status =
-          nd_buf_printf(&plan, out->err, ":%" PRIu64, j->settings.sample.plan.group[i].modulus);
+    char size[24] = "";
+    if (below != UINT64_MAX) snprintf(size, sizeof size, "%" PRIu64, below);
+    n += (size_t)snprintf(plan + n, sizeof plan - n, "%s%s:%" PRIu64, i ? " " : "", size,
+                          j->settings.sample.plan.group[i].modulus);
   }
-  if (status == ND_OK) nd_json_string(out, "plan", nd_buf_str(&plan));
-  if (out->status == ND_OK) out->status = status;
-  nd_buf_clear(&plan);
+  nd_json_string(out, "plan", nd_str_of(plan));
   nd_json_count(out, "shingles_seen", s->sample_seen);
   nd_json_count(out, "shingles_kept", s->sample_kept);
   nd_json_count(out, "common_shingles_dropped", s->common_shingles);

@@ -114,7 +114,6 @@ static nd_status look_higher(nd_job_run *j, nd_sorter *pairs, const char *tmp, n
   uint64_t dropped[ND_WHAT_IF_STEPS];
   if (nd_similarity_is_whole(s->similarity) || n > s->memory / 128) return ND_OK;
   const uint64_t low = (s->threshold.num * 100 + s->threshold.den - 1) / s->threshold.den;
-  if (low >= ND_WHAT_IF_STEPS) return ND_OK;
   const nd_what_if w = {pairs, (uint32_t)n, (unsigned)low, s->verify == ND_VERIFY_NONE};
   if (s->cluster == ND_CLUSTER_COMPONENTS)
     ND_TRY(nd_what_if_components(dropped, &w, s->memory / 8, tmp, err));
@@ -145,7 +144,7 @@ static nd_status group(nd_clusters *out, chooser *c, nd_item *items, const char 
   }
   if (j->settings.cluster == ND_CLUSTER_COMPONENTS) {
     ND_TRY(nd_clusters_components(out, pairs, c->order->document, err));
-    return nd_source_has_other(&j->source) ? ND_OK : look_higher(j, pairs, tmp, err);
+    return look_higher(j, pairs, tmp, err); /* there is no other collection: settings.c */
   }
   if (nd_source_has_other(&j->source))
     return nd_clusters_nearest(out, pairs, c->order->document,

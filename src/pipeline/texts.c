@@ -95,14 +95,19 @@ static nd_status read_raw(nd_str *out, nd_texts *t, int fd, uint32_t file, uint6
   return ND_OK;
 }
 
+nd_str nd_line_of(nd_str raw) {
+  if (raw.n && raw.p[raw.n - 1] == '\n') raw.n--;
+  if (raw.n && raw.p[raw.n - 1] == '\r') raw.n--;
+  return raw;
+}
+
 /* A line of a file without its end. */
 static nd_status read_line(nd_str *raw, nd_texts *t, const nd_task *task, nd_span span,
                            nd_error *err) {
   int fd;
   ND_TRY(open_file(&fd, t, task->file, err));
   ND_TRY(read_raw(raw, t, fd, task->file, task->begin + span.begin, span.n, err));
-  if (raw->n && raw->p[raw->n - 1] == '\n') raw->n--;
-  if (raw->n && raw->p[raw->n - 1] == '\r') raw->n--;
+  *raw = nd_line_of(*raw);
   return ND_OK;
 }
 

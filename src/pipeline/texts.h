@@ -36,6 +36,9 @@ uint64_t nd_source_shingles(const nd_text_source *s);
 /* ND_ERR_CANCELLED when the hooks (NULL: none) ask to stop. */
 nd_status nd_hooks_check(const nd_hooks *hooks, nd_error *err) ND_MUST_CHECK;
 
+/* A record of a file without the end of its line. */
+nd_str nd_line_of(nd_str raw);
+
 typedef struct nd_texts nd_texts;
 
 nd_status nd_texts_new(nd_texts **out, const nd_text_source *source, nd_error *err) ND_MUST_CHECK;

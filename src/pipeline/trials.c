@@ -166,7 +166,7 @@ static nd_status walk_part(void *context, unsigned member, uint64_t job, nd_erro
   ND_TRY(nd_hooks_check(k->t->source->hooks, err));
   const uint64_t count = nd_scatter_count(k->t->shingles, (uint32_t)job);
   unsigned slice_bits = 0;
-  while (count >> slice_bits > k->fit && slice_bits < 20) slice_bits++;
+  while (count >> slice_bits > k->fit) slice_bits++;
   for (uint32_t slice = 0; slice >> slice_bits == 0; slice++) {
     if (k->full) return ND_OK;
     ND_TRY(nd_scatter_take(&w->items, k->t->shingles, (uint32_t)job, slice, slice_bits, err));
@@ -203,7 +203,7 @@ static nd_status walk_all(walk *k, nd_error *err) {
 
 nd_status nd_trials_make(nd_trials *out, const nd_text_source *source, const uint32_t *document,
                          uint32_t n, uint64_t memory, const char *tmp, nd_error *err) {
-  *out = (nd_trials){.n = n, .memory = memory, .source = source};
+  *out = (nd_trials){.n = n, .memory = memory, .source = source, .most_work = ND_TRIAL_MOST_WORK};
   const uint64_t cells = (uint64_t)n * (ND_TRIAL_CELLS + 2) * sizeof *out->cell;
   if (cells > memory / 2)
     return nd_fail(err, ND_ERR_LIMIT,
@@ -263,11 +263,11 @@ nd_status nd_trials_each(nd_trials *t, nd_trials_take each, void *context, nd_er
     k.at = stack[--depth];
     k.full = false;
     status = walk_all(&k, err);
-    if (status == ND_OK && work + nd_trial_lists_work(k.lists) > ND_TRIAL_MOST_WORK)
+    if (status == ND_OK && work + nd_trial_lists_work(k.lists) > t->most_work)
       status = nd_fail(err, ND_ERR_LIMIT,
                        "shingles that many documents have give more than %llu billion pairs to "
                        "count; take a part of the corpus, or --ignore-boilerplate",
-                       (unsigned long long)(ND_TRIAL_MOST_WORK / 1000000000));
+                       (unsigned long long)(t->most_work / 1000000000));
     if (status == ND_OK && !k.full) {
       work += nd_trial_lists_work(k.lists);
       status = nd_trial_lists_count(k.lists, k.at.a, k.at.a_end, k.at.b, each, context, err);

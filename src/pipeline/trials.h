@@ -32,6 +32,7 @@ typedef struct nd_trials {
   uint64_t given;                    /* pairs that step 1 gives: the sum of df (df - 1) / 2 … */
   uint64_t given_of[ND_TRIAL_CELLS]; /* … by class */
   uint64_t memory;
+  uint64_t most_work; /* pairs that are counted one by one (trial_lists.h) */
   const nd_text_source *source;
   struct nd_scatter *shingles; /* key → record */
   unsigned bits;               /* of the parts of the shingles */

@@ -5,9 +5,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
@@ -48,14 +48,16 @@ nd_status nd_remove_tree(const char *path, nd_error *err) {
   if (!S_ISDIR(st.st_mode)) return nd_io_unlink(path, err);
   DIR *d;
   ND_TRY(nd_io_open_dir(&d, path, err));
-  nd_status status = ND_OK;
-  for (struct dirent *e; status == ND_OK && (e = readdir(d));) {
-    if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0) continue;
+  nd_status status;
+  const struct dirent *e;
+  while ((status = nd_io_read_dir(&e, d, path, err)) == ND_OK && e) {
     char *entry = NULL;
-    status = nd_path_join(&entry, path, e->d_name, err);
-    if (status == ND_OK) status = nd_remove_tree(entry, err);
+    ND_TRY_GOTO(nd_path_join(&entry, path, e->d_name, err), done);
+    status = nd_remove_tree(entry, err);
     nd_free(entry);
+    if (status != ND_OK) break;
   }
+done:
   closedir(d);
   return status == ND_OK ? nd_io_remove_dir(path, err) : status;
 }
@@ -65,18 +67,18 @@ static nd_status take_lock(int *fd, const char *dir, const char *name, bool shar
                            const char *shown, nd_error *err) {
   char *path = NULL;
   ND_TRY(nd_path_join(&path, dir, name, err));
+  bool got = false;
+  nd_file_info held, named;
   nd_status status = nd_io_open(fd, path, O_RDWR | O_CREAT, 0600, err);
-  if (status == ND_OK && flock(*fd, (shared ? LOCK_SH : LOCK_EX) | LOCK_NB) != 0) {
-    status = errno == EWOULDBLOCK
-                 ? nd_fail(err, ND_ERR_STATE,
-                           "another run is writing to %s; wait for it or choose another directory",
-                           shown)
-                 : nd_io_fail(err, "lock", path, errno);
-  }
+  if (status == ND_OK) status = nd_io_lock(&got, *fd, shared, false, path, err);
+  if (status == ND_OK && !got)
+    status =
+        nd_fail(err, ND_ERR_STATE,
+                "another run is writing to %s; wait for it or choose another directory", shown);
+  if (status == ND_OK) status = nd_io_fstat(&held, *fd, path, err);
+  if (status == ND_OK) status = nd_io_probe(&named, path, err);
   /* The run before us may have removed the file between our open and lock. */
-  struct stat held, named;
-  if (status == ND_OK && (fstat(*fd, &held) != 0 || stat(path, &named) != 0 ||
-                          held.st_ino != named.st_ino || held.st_dev != named.st_dev))
+  if (status == ND_OK && held.inode != named.inode)
     status = nd_fail(err, ND_ERR_STATE, "another run has just finished in %s; try again", shown);
   nd_free(path);
   return status;
@@ -131,16 +133,14 @@ static nd_status refuse_foreign(const char *dir, nd_error *err) {
   ND_TRY(exists(&ours, dir, ".neardup", err));
   if (ours) return ND_OK;
   DIR *d;
+  const struct dirent *e;
   ND_TRY(nd_io_open_dir(&d, dir, err));
-  nd_status status = ND_OK;
-  for (struct dirent *e; (e = readdir(d));) {
-    if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0) continue;
+  nd_status status = nd_io_read_dir(&e, d, dir, err);
+  if (status == ND_OK && e)
     status = nd_fail(err, ND_ERR_STATE,
                      "%s is not empty (it holds %s) and is no result of neardup; name a new or "
                      "empty directory",
                      dir, e->d_name);
-    break;
-  }
   closedir(d);
   return status;
 }
@@ -164,11 +164,9 @@ static nd_status remove_work(const nd_workdir *w, nd_error *err) {
 /* Under --tmp, the name of the output directory tells runs apart. */
 static nd_status work_path(nd_workdir *w, const char *tmp, nd_error *err) {
   if (!tmp[0]) return nd_path_join(&w->work, w->dir, ".neardup", err);
-  char *real = realpath(w->dir, NULL);
-  const char *name = real ? real : w->dir;
-  char leaf[64];
-  snprintf(leaf, sizeof leaf, "neardup-%016" PRIx64, (uint64_t)XXH3_64bits(name, strlen(name)));
-  free(real);
+  char real[PATH_MAX], leaf[64];
+  ND_TRY(nd_io_real_path(real, w->dir, err));
+  snprintf(leaf, sizeof leaf, "neardup-%016" PRIx64, (uint64_t)XXH3_64bits(real, strlen(real)));
   return nd_path_join(&w->work, tmp, leaf, err);
 }
 
@@ -296,6 +294,25 @@ static nd_status holds_text(bool *out, const char *dir, const char *name, const 
   return status;
 }
 
+/* Old blocks, if any, belong to something else. */
+static nd_status remove_blocks(const nd_workdir *w, nd_error *err) {
+  DIR *d;
+  ND_TRY(nd_io_open_dir(&d, w->work, err));
+  nd_status status;
+  const struct dirent *e;
+  while ((status = nd_io_read_dir(&e, d, w->work, err)) == ND_OK && e) {
+    if (strncmp(e->d_name, "blocks-", 7) != 0) continue;
+    char *stale = NULL;
+    ND_TRY_GOTO(nd_path_join(&stale, w->work, e->d_name, err), done);
+    status = nd_io_unlink(stale, err);
+    nd_free(stale);
+    if (status != ND_OK) break;
+  }
+done:
+  closedir(d);
+  return status;
+}
+
 static nd_status agree(nd_workdir *w, const nd_settings *settings, const nd_walk *walk,
                        uint64_t plan, nd_buf *now, nd_buf *old, char **path, nd_error *err) {
   ND_TRY(make_manifest(now, settings, walk, plan, err));
@@ -320,19 +337,7 @@ static nd_status agree(nd_workdir *w, const nd_settings *settings, const nd_walk
   bool resumes = unfinished && !over, apart = strcmp(w->work, w->hidden) != 0;
   if (resumes && apart) ND_TRY(holds_text(&resumes, w->work, "manifest", now->p, err));
   if (resumes) return ND_OK;
-  /* Old blocks, if any, belong to something else. */
-  DIR *d;
-  ND_TRY(nd_io_open_dir(&d, w->work, err));
-  nd_status status = ND_OK;
-  for (struct dirent *e; status == ND_OK && (e = readdir(d));) {
-    if (strncmp(e->d_name, "blocks-", 7) != 0) continue;
-    char *stale = NULL;
-    status = nd_path_join(&stale, w->work, e->d_name, err);
-    if (status == ND_OK) status = nd_io_unlink(stale, err);
-    nd_free(stale);
-  }
-  closedir(d);
-  ND_TRY(status);
+  ND_TRY(remove_blocks(w, err));
   if (apart) ND_TRY(write_text(w->work, "manifest", (nd_str){now->p, now->n - 1}, err));
   return write_text(w->hidden, "manifest", (nd_str){now->p, now->n - 1}, err);
 }
@@ -345,8 +350,8 @@ nd_status nd_workdir_agree(nd_workdir *w, const nd_settings *settings, const nd_
   /* Shards that start together come to an agreement one after another. */
   nd_status status = nd_path_join(&turn_path, w->hidden, "turn", err);
   if (status == ND_OK) status = nd_io_open(&turn, turn_path, O_RDWR | O_CREAT, 0600, err);
-  while (status == ND_OK && flock(turn, LOCK_EX) != 0)
-    if (errno != EINTR) status = nd_io_fail(err, "lock", turn_path, errno);
+  bool got;
+  if (status == ND_OK) status = nd_io_lock(&got, turn, false, true, turn_path, err);
   if (status == ND_OK) status = agree(w, settings, walk, plan, &now, &old, &path, err);
   if (turn >= 0) close(turn);
   nd_free(turn_path);

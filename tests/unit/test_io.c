@@ -2,6 +2,7 @@
  * call failing once, and the writer against a buffer in memory. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -460,6 +461,43 @@ static void test_writer_failures(void **state) {
   free(big);
 }
 
+/* Who holds a lock, and what the system may answer. */
+static void test_lock(void **state) {
+  (void)state;
+  int one, two;
+  bool got = false;
+  ok(nd_io_open(&one, at("lock"), O_RDWR | O_CREAT, 0600, &err));
+  ok(nd_io_open(&two, at("lock"), O_RDWR, 0, &err));
+  ok(nd_io_lock(&got, one, true, false, "lock", &err));
+  assert_true(got);
+  ok(nd_io_lock(&got, two, true, false, "lock", &err)); /* shared by both */
+  assert_true(got);
+  ok(nd_io_lock(&got, two, false, false, "lock", &err));
+  assert_false(got);
+  close(one);
+  nd_io_fail_at(1, EINTR);
+  ok(nd_io_lock(&got, two, false, true, "lock", &err)); /* tried again */
+  assert_true(got);
+  nd_io_fail_at(1, ENOLCK);
+  refuses(nd_io_lock(&got, two, false, true, "the lock", &err), ND_ERR_IO, "lock the lock");
+  assert_false(got);
+  nd_io_fail_at(0, 0);
+  close(two);
+}
+
+static void test_real_path(void **state) {
+  (void)state;
+  char real[PATH_MAX], again[PATH_MAX];
+  ok(nd_io_real_path(real, dir, &err));
+  assert_int_equal(symlink(dir, at("link")), 0);
+  ok(nd_io_real_path(again, at("link/."), &err));
+  assert_string_equal(real, again);
+  refuses(nd_io_real_path(real, at("missing"), &err), ND_ERR_IO, "missing");
+  nd_io_fail_at(1, EIO);
+  refuses(nd_io_real_path(real, dir, &err), ND_ERR_IO, "look at");
+  nd_io_fail_at(0, 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_teardown(test_transfers, clear_hooks),
@@ -468,6 +506,8 @@ int main(void) {
       cmocka_unit_test_teardown(test_directories, clear_hooks),
       cmocka_unit_test_teardown(test_every_call_fails, clear_hooks),
       cmocka_unit_test_teardown(test_copy_range, clear_hooks),
+      cmocka_unit_test_teardown(test_lock, clear_hooks),
+      cmocka_unit_test_teardown(test_real_path, clear_hooks),
       cmocka_unit_test_teardown(test_writer, clear_hooks),
       cmocka_unit_test_teardown(test_writer_empty, clear_hooks),
       cmocka_unit_test_teardown(test_writer_reserve, clear_hooks),

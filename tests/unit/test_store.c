@@ -312,6 +312,14 @@ static void a_part_after_the_last_is_found(void **state) {
   ok(nd_log_close(&log, &err));
   nd_store_close(&s);
   assert_int_equal(seal(3), ND_ERR_STATE);
+  empty_dir(NULL);
+  one_log(3, 99, 0); /* the begin of a task that is none */
+  ok(nd_store_open(&s, dir, &err));
+  ok(nd_log_open(&log, &s, &err));
+  append(&log, 3, 0);
+  ok(nd_log_close(&log, &err));
+  nd_store_close(&s);
+  assert_int_equal(seal(3), ND_ERR_STATE);
 }
 
 static void a_part_twice_counts_once(void **state) {
@@ -354,6 +362,17 @@ static void raw_spans(void **state) {
   for (uint32_t d = 0; d < 15; d++) {
     assert_int_equal(s.span[d].begin, 100 * (d % 5));
     assert_int_equal(s.span[d].n, 10 + d % 5);
+    /* The same, read when they are asked for: from this document on to its block's end. */
+    nd_span some[ND_SPANS];
+    size_t n = 0;
+    ok(nd_store_spans(some, &n, &s, d / 5, d, &err));
+    assert_int_equal(n, 5 - d % 5);
+    assert_memory_equal(some, s.span + d, n * sizeof *some);
+    for (uint64_t nth = 1; nth <= 2; nth++) {
+      nd_io_fail_at(nth, EIO);
+      assert_int_equal(nd_store_spans(some, &n, &s, d / 5, d, &err), ND_ERR_IO);
+      nd_io_fail_at(0, 0);
+    }
   }
   nd_store_close(&s);
   nd_block_clear(&b);
@@ -498,6 +517,22 @@ static void a_full_disk_keeps_the_blocks_before(void **state) {
   nd_store_close(&s);
 }
 
+/* The folder is gone: there is no place for a log. */
+static void no_folder(void **state) {
+  (void)state;
+  nd_store s;
+  nd_log log;
+  char path[80];
+  snprintf(path, sizeof path, "%s/sub", dir);
+  assert_int_equal(mkdir(path, 0777), 0);
+  ok(nd_store_open(&s, path, &err));
+  assert_int_equal(rmdir(path), 0);
+  assert_int_equal(nd_log_open(&log, &s, &err), ND_ERR_IO);
+  assert_non_null(strstr(err.message, "create a file in"));
+  nd_log_abandon(&log);
+  nd_store_close(&s);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_teardown(threads_write_and_it_comes_back, empty_dir),
@@ -507,6 +542,7 @@ int main(void) {
       cmocka_unit_test_teardown(a_part_after_the_last_is_found, empty_dir),
       cmocka_unit_test_teardown(a_part_twice_counts_once, empty_dir),
       cmocka_unit_test_teardown(raw_spans, empty_dir),
+      cmocka_unit_test_teardown(no_folder, empty_dir),
       cmocka_unit_test_teardown(cuts_and_flips_cost_one_block, empty_dir),
       cmocka_unit_test_teardown(every_fault_is_reported_and_survived, empty_dir),
       cmocka_unit_test_teardown(a_full_disk_keeps_the_blocks_before, empty_dir)};

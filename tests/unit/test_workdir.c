@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "every_place.h"
 #include "pipeline/workdir.h"
 #include "tools.h"
 
@@ -150,6 +151,36 @@ static void one_at_a_time(void **state) {
   nd_workdir_close(&second);
 }
 
+/* The run before ours goes away between our opening the lock file and locking it; another one may
+ * have begun since. */
+static bool begins_again;
+static void end_meanwhile(uint64_t nth) {
+  const char *lock = in(dir, ".neardup/lock");
+  int kept = errno;
+  (void)nth;
+  if (unlink(lock) == 0 && begins_again) {
+    write_to(in(dir, "other"), "");
+    assert_int_equal(rename(in(dir, "other"), lock), 0);
+  }
+  errno = kept;
+}
+
+static void the_lock_is_gone(void **state) {
+  (void)state;
+  nd_workdir w;
+  for (int i = 0; i < 2; i++) {
+    begins_again = i;
+    nd_io_watch(end_meanwhile);
+    nd_io_fail_at(UINT64_MAX, 0);
+    nd_status status = nd_workdir_open(&w, dir, &settings, &err);
+    nd_io_watch(NULL);
+    nd_io_fail_at(0, 0);
+    refused(status, "has just finished");
+    nd_workdir_close(&w);
+    ok(nd_remove_tree(dir, &err));
+  }
+}
+
 static void shards_side_by_side(void **state) {
   (void)state;
   nd_workdir one, two, again, all;
@@ -221,6 +252,26 @@ static void differences_are_named(void **state) {
   nd_workdir_close(&w);
 }
 
+/* Only so much of a long line is shown. */
+static void long_differences(void **state) {
+  (void)state;
+  nd_workdir w;
+  char one[500], two[500];
+  memset(one, 'a', sizeof one - 1);
+  one[sizeof one - 1] = '\0';
+  memcpy(two, one, sizeof two);
+  two[400] = 'b';
+  file.path = one;
+  ok(open_and_agree(&w));
+  nd_workdir_close(&w);
+  file.path = two;
+  refused(open_and_agree(&w), "another run: there [aaaa");
+  nd_workdir_close(&w);
+  assert_null(strstr(err.message, "ab"));
+  assert_true(strlen(err.message) < 1000);
+  file.path = "a.txt";
+}
+
 static void a_complete_one_is_not_replaced(void **state) {
   (void)state;
   nd_workdir w;
@@ -239,6 +290,15 @@ static void somebody_elses_is_refused(void **state) {
   (void)state;
   nd_workdir w;
   static const char *const names[] = {"notes", "summary.json", "pairs.tsv"};
+  ok(nd_io_mkdirs(in(dir, "summary.json"), &err)); /* a folder is none of ours, … */
+  refused(nd_workdir_open(&w, dir, &settings, &err), "no result of neardup");
+  nd_workdir_close(&w);
+  ok(nd_remove_tree(in(dir, "summary.json"), &err));
+  write_to(in(dir, "summary.json"), "\"neardup\": ");
+  assert_int_equal(truncate(in(dir, "summary.json"), 2 << 20), 0); /* … nor is a large file */
+  refused(nd_workdir_open(&w, dir, &settings, &err), "no result of neardup");
+  nd_workdir_close(&w);
+  ok(nd_remove_tree(dir, &err));
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     for (int never = 0; never < 2; never++) {
       ok(nd_io_mkdirs(dir, &err));
@@ -322,6 +382,70 @@ static void a_commit_that_fails(void **state) {
   }
 }
 
+/* An unfinished run with all that may be there, in plain calls: these do not fail. */
+static void leave_behind(const char *work) {
+  static const char *const folders[] = {"", ".neardup", ".neardup/out", ".neardup/out/kept",
+                                        "kept"};
+  for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) mkdir(in(dir, folders[i]), 0777);
+  write_to(in(dir, "kept/a.txt"), "kept");
+  write_to(in(dir, "summary.json"), "{\"neardup\": \"1\"}");
+  write_to(in(dir, ".neardup/out/kept/a.txt"), "kept");
+  write_to(in(dir, ".neardup/manifest"), "of another run");
+  mkdir(work, 0777);
+  write_to(in(work, "blocks-1-0"), "old");
+  write_to(in(work, "blocks-1-1"), "old");
+}
+
+static nd_status begin_over(void *context) {
+  nd_workdir w;
+  leave_behind(context);
+  nd_status status = open_and_agree(&w);
+  if (status == ND_OK) {
+    assert_false(there(in(w.work, "blocks-1-0")) || there(in(w.work, "blocks-1-1")));
+    assert_false(there(in(w.work, "out")) || there(in(dir, "kept")));
+  }
+  nd_workdir_close(&w);
+  return status;
+}
+
+/* Beginning over: whatever call fails, that is said, and the next try does it. */
+static void beginning_over_fails(void **state) {
+  (void)state;
+  char work[300];
+  strcpy(options.resume, "never");
+  for (int apart = 0; apart < 2; apart++) {
+    nd_workdir w;
+    if (apart) strcpy(options.tmp, tmp);
+    resolve();
+    settings.sample.plan.n = 1; /* its digest is part of the manifest */
+    mkdir(tmp, 0777);
+    ok(nd_workdir_open(&w, dir, &settings, &err));
+    snprintf(work, sizeof work, "%s", w.work);
+    nd_workdir_close(&w);
+    callers = 4; /* each step on its own, not on every way to it */
+    assert_true(every_place_fails(begin_over, work) > 20);
+    ok(nd_remove_tree(dir, &err));
+  }
+}
+
+/* The blocks under --tmp are gone, and with them the manifest beside them. */
+static void an_emptied_tmp(void **state) {
+  (void)state;
+  nd_workdir w;
+  ok(nd_io_mkdirs(tmp, &err));
+  strcpy(options.tmp, tmp);
+  resolve();
+  ok(open_and_agree(&w));
+  char work[300];
+  snprintf(work, sizeof work, "%s", w.work);
+  nd_workdir_close(&w);
+  assert_true(there(in(work, "manifest")));
+  ok(nd_remove_tree(work, &err));
+  ok(open_and_agree(&w));
+  assert_true(there(in(work, "manifest")));
+  nd_workdir_close(&w);
+}
+
 static void removing_does_not_follow_links(void **state) {
   (void)state;
   ok(nd_io_mkdirs(in(dir, "a/b"), &err));
@@ -342,12 +466,16 @@ int main(void) {
       TEST(a_run_from_begin_to_end),
       TEST(what_was_not_begun_leaves_no_trace),
       TEST(one_at_a_time),
+      TEST(the_lock_is_gone),
       TEST(shards_side_by_side),
       TEST(differences_are_named),
+      TEST(long_differences),
       TEST(a_complete_one_is_not_replaced),
       TEST(somebody_elses_is_refused),
       TEST(stale_blocks_under_tmp),
       TEST(a_commit_that_fails),
+      TEST(beginning_over_fails),
+      TEST(an_emptied_tmp),
       TEST(removing_does_not_follow_links),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
