@@ -13,7 +13,7 @@ nd_status nd_sketch_parameters(nd_buf *out, const nd_settings *s, uint64_t colle
   bool sums = r->words[ND_PART_PROJECTION] || r->words[ND_PART_SIMHASH];
   ND_TRY(nd_buf_printf(out, err, "tokens %s\n", o->tokens));
   ND_TRY(nd_buf_printf(out, err, "seed %" PRIu64 "\n", o->seed));
-  if (min_values || (sums && s->feature_shingles))
+  if (min_values || s->feature_shingles) /* without min values there are sums */
     ND_TRY(nd_buf_printf(out, err, "shingle %s:%" PRIu32 "\n", kinds[s->shingle.kind],
                          s->shingle.size));
   if (min_values) ND_TRY(nd_buf_printf(out, err, "family %s\n", o->family));

@@ -137,15 +137,13 @@ static nd_status take_run(walk *k, walker *w, uint64_t key, const nd_item *items
   if (n < 2) return ND_OK;
   ND_TRY(nd_array_grow(&w->value, &w->value_cap, n, sizeof *w->value, err));
   ND_TRY(nd_array_grow(&w->record, &w->record_cap, n, sizeof *w->record, err));
+  ND_TRY(nd_array_grow(&w->spare, &w->spare_cap, n, sizeof *w->spare, err));
   bool rises = true;
   for (size_t i = 0; i < n; i++) {
     w->value[i] = items[i].value;
     rises &= i == 0 || items[i - 1].value < items[i].value;
   }
-  if (!rises) {
-    ND_TRY(nd_array_grow(&w->spare, &w->spare_cap, n, sizeof *w->spare, err));
-    nd_radix_u64(w->value, w->spare, n);
-  }
+  if (!rises) nd_radix_u64(w->value, w->spare, n);
   /* Of a list only what the square needs. */
   const square q = k->at;
   size_t kept = 0;

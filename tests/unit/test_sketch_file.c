@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
+#include "neardup/sketchfile.h"
 #include "pipeline/sketch_file.h"
 #include "tools.h"
 
@@ -182,7 +183,7 @@ static void sign_head(char *bytes, size_t parameter_bytes) {
 
 static void absurd_numbers(void **state) {
   (void)state;
-  const uint64_t absurd[] = {0, 1, 7, UINT32_MAX / 2, UINT32_MAX};
+  const uint64_t absurd[] = {0, 1, 7, 60000, UINT32_MAX / 2, UINT32_MAX};
   ok(write_to(path, 4));
   for (int field = 0; field < 6; field++) {
     for (size_t k = 0; k < sizeof absurd / sizeof *absurd; k++) {
@@ -206,6 +207,43 @@ static void absurd_numbers(void **state) {
       free(bytes);
     }
   }
+}
+
+/* Ids that end before they begin, beyond all of them, and before the last byte. */
+static void wrong_ids(void **state) {
+  (void)state;
+  static const uint32_t ends[][2] = {{3, 2}, {1, 9}, {1, 3}};
+  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+    nd_sketch_writer *w = NULL;
+    nd_sketch_chunk c = {0};
+    uint64_t documents;
+    ok(nd_sketch_create(&w, path, parameters, WORDS, &err));
+    fill(&c, 1);
+    ok(nd_sketch_chunk_reserve(&c, 2, WORDS, &err));
+    c.docs = 2;
+    c.ids.n = 4;
+    memcpy(c.id_end, ends[i], sizeof ends[i]);
+    ok(nd_sketch_put(w, &c, &err));
+    ok(nd_sketch_finish(w, &err));
+    nd_sketch_chunk_clear(&c);
+    assert_int_equal(read_all(&documents, path), ND_ERR_DATA);
+    assert_non_null(strstr(err.message, "damaged (ids)"));
+  }
+}
+
+static void wrong_number_of_documents(void **state) {
+  (void)state;
+  char *bytes;
+  const nd_sink sink = {NULL, forget};
+  ok(write_to(path, 4));
+  ok(nd_sketch_info(path, &sink, &err));
+  size_t n = load(&bytes, path);
+  bytes[24]++;
+  sign_head(bytes, parameters.n);
+  save(other, bytes, n);
+  free(bytes);
+  assert_int_equal(nd_sketch_info(other, &sink, &err), ND_ERR_DATA);
+  assert_non_null(strstr(err.message, "number of documents"));
 }
 
 static void differences_are_named(void **state) {
@@ -244,9 +282,13 @@ static void failing_disk(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(comes_back),     cmocka_unit_test(damage_is_found),
-      cmocka_unit_test(absurd_numbers), cmocka_unit_test(differences_are_named),
+      cmocka_unit_test(comes_back),
+      cmocka_unit_test(damage_is_found),
+      cmocka_unit_test(absurd_numbers),
+      cmocka_unit_test(differences_are_named),
       cmocka_unit_test(failing_disk),
+      cmocka_unit_test(wrong_ids),
+      cmocka_unit_test(wrong_number_of_documents),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -157,6 +157,60 @@ static void no_room(void **state) {
   nd_trial_lists_free(l);
 }
 
+/* More lists that come again than there are rows for their counts. */
+static void no_rows(void **state) {
+  (void)state;
+  enum { MANY = 8000, ROWS = 1024 };
+  nd_trial_lists *l = NULL;
+  bool full = false;
+  ok(nd_trial_lists_new(&l, MANY, 1, 1, &err));
+  for (uint32_t i = 0; i < 2 * (ROWS + 1); i++) {
+    uint32_t record[2] = {i / 2, i / 2 + 1};
+    assert_false(full);
+    ok(nd_trial_lists_add(&full, l, record, 2, 1, &err));
+  }
+  assert_true(full);
+  nd_trial_lists_free(l);
+}
+
+static nd_status take_apart(void *context, unsigned member, const nd_trial_pair *pairs, size_t n,
+                            nd_error *e) {
+  uint64_t counted = 0; /* of its own: threads share no pair */
+  (void)context;
+  return take(&counted, member, pairs, n, e);
+}
+
+static nd_status refuse(void *context, unsigned member, const nd_trial_pair *pairs, size_t n,
+                        nd_error *e) {
+  (void)context;
+  (void)member;
+  (void)pairs;
+  (void)n;
+  return nd_fail(e, ND_ERR_IO, "no more of them");
+}
+
+/* Memory for the counters of some of the threads; and somebody who takes no pairs. */
+static void some_threads(void **state) {
+  (void)state;
+  uint32_t all[RECORDS];
+  for (uint32_t r = 0; r < RECORDS; r++) all[r] = r;
+  memset(want, 0, sizeof want);
+  naive(all, RECORDS, 5);
+  nd_trial_lists *l = NULL;
+  bool full = true;
+  ok(nd_trial_lists_new(&l, RECORDS, 4, 2 * 4 * (RECORDS * 196 + 1), &err));
+  for (int round = 0; round < 2; round++) {
+    memset(got, 0, sizeof got);
+    ok(nd_trial_lists_add(&full, l, all, RECORDS, 5, &err));
+    assert_false(full);
+    nd_status status =
+        nd_trial_lists_count(l, 0, RECORDS, 0, round ? refuse : take_apart, NULL, &err);
+    assert_int_equal(status, round ? ND_ERR_IO : ND_OK);
+    if (round == 0) assert_memory_equal(got, want, sizeof want);
+  }
+  nd_trial_lists_free(l);
+}
+
 /* Less memory than the counters of documents take. */
 static void little_memory(void **state) {
   (void)state;
@@ -167,7 +221,8 @@ static void little_memory(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(counts), cmocka_unit_test(squares),
-                                     cmocka_unit_test(no_room), cmocka_unit_test(little_memory)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(counts),  cmocka_unit_test(squares),      cmocka_unit_test(no_room),
+      cmocka_unit_test(no_rows), cmocka_unit_test(some_threads), cmocka_unit_test(little_memory)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
