@@ -124,7 +124,7 @@ static nd_status read_again(nd_buf *out, nd_texts *t, const nd_block_ref *b, nd_
   nd_read read;
   nd_error local;
   nd_status status = nd_signer_read(&read, t->signer, task->format, raw, &local);
-  if (status == ND_ERR_DATA || status == ND_ERR_LIMIT)
+  if (status == ND_ERR_DATA)
     return nd_fail(err, ND_ERR_STATE, "%s has changed while it was being read; run again", path);
   if (status != ND_OK) {
     nd_error_pass(err, &local);

@@ -337,19 +337,19 @@ static nd_status run_sketcher(nd_buf *out, const operation *self) {
   return status;
 }
 
-/* To a file, merged, shown, and pairs out of it. */
+/* To a file, merged, shown, and pairs out of both. */
 static nd_status run_sketches(nd_buf *out, const operation *self) {
   nd_options o = options_of(self);
   nd_sink sink = {out, collect};
   char one[600], both[600];
   snprintf(one, sizeof one, "%s.one.nds", out_path);
   snprintf(both, sizeof both, "%s.both.nds", out_path);
-  const char *files[] = {one, one}, *merged = both;
+  const char *files[] = {one, one}, *made[] = {one, both};
   nd_summary other; /* the documents are counted in the first one */
   nd_status status = nd_sketch_documents(&summary, inputs, 2, one, &o, &going_on, &err);
   if (status == ND_OK) status = nd_sketch_merge(&other, files, 2, both, &err);
   if (status == ND_OK) status = nd_sketch_info(both, &sink, &err);
-  if (status == ND_OK) status = nd_pairs(&other, &merged, 1, &sink, &o, &going_on, &err);
+  if (status == ND_OK) status = nd_pairs(&other, made, 2, &sink, &o, &going_on, &err);
   unlink(one);
   unlink(both);
   return status;
@@ -461,6 +461,7 @@ static const operation operations[] = {
     {"dedup of copies, sampled", run_copies, {"sample", "sct:1"}, false},
     {"pairs by join of a sample", run_pairs, {"method", "join", "sample", "mod:2"}, false},
     {"sketcher of a sample", run_sketcher, {"sample", "mod:2"}, false},
+    {"sketches by minhash", run_sketches, {NULL}, false},
     {"sketches of shingles", run_sketches, {"method", "combined", "features", "shingles"}, false},
     {"stages by simhash", run_stages, {"method", "simhash", "hamming", "5"}, false},
     {"stages by projection", run_stages, {"method", "projection"}, false},

@@ -60,6 +60,9 @@ static const char *const sets[][9] = {
     {"similarity", "overlap", "method", "exact", "threshold", "9", NULL},
     {"similarity", "cosine", "method", "exact", "threshold", "0.7", NULL},
     {"verify", "none", "candidates", "exact", "method", "simhash", "hamming", "16", NULL},
+    {"method", "join", "similarity", "edit", "threshold", "4", "shingle", "chars:3", NULL},
+    {"method", "join", "similarity", "edit", "threshold", "9", "top", "2", NULL},
+    {"method", "digest", "features", "shingles", NULL},
 };
 
 static void test_same_pairs(void **state) {
@@ -119,6 +122,40 @@ static void test_ids_of_many_blocks(void **state) {
   free(pad);
 }
 
+/* So long that a thread's share of them is written in pieces; and no documents on one side. */
+static void test_joined(void **state) {
+  (void)state;
+  enum { DOCUMENTS = 30 };
+  static const char *const options[] = {"method", "join",  "threshold", "0.9",
+                                        "format", "jsonl", NULL};
+  nd_buf text = {0}, want = {0}, got = {0};
+  for (int i = 0; i < DOCUMENTS; i++) { /* pairs, of which the second begins differently */
+    ok(nd_buf_printf(&text, &err, "{\"id\": %d, \"text\": \"", i));
+    for (int k = 0; k < 3000 + 400 * (i / 2); k++)
+      ok(nd_buf_printf(&text, &err, "w%d ", k * DOCUMENTS + (i % 2 && k < 9 ? i : i / 2)));
+    ok(nd_buf_printf(&text, &err, "\"}\n"));
+  }
+  write_file(corpus_path, &text);
+  write_file(second_path, &(nd_buf){.p = text.p, .n = 0});
+  nd_summary x, y;
+  run(&want, &x, options, false, 64 << 20);
+  assert_int_equal(x.pairs, DOCUMENTS / 2);
+  run(&got, &y, options, false, 1 << 14);
+  assert_int_equal(got.n, want.n);
+  assert_memory_equal(got.p, want.p, want.n);
+  for (int swapped = 0; swapped < 2; swapped++) {
+    run(&got, &y, options, true, 1 << 14);
+    assert_int_equal(got.n, 0);
+    assert_int_equal(y.documents + y.against_documents, DOCUMENTS);
+    assert_int_equal(swapped ? y.documents : y.against_documents, 0);
+    write_file(second_path, &text);
+    write_file(corpus_path, &(nd_buf){.p = text.p, .n = 0});
+  }
+  nd_buf_clear(&text);
+  nd_buf_clear(&want);
+  nd_buf_clear(&got);
+}
+
 static int set_up(void **state) {
   (void)state;
   if (!begin_folder(dir, sizeof dir, "little")) return -1;
@@ -136,6 +173,7 @@ static int tear_down(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_pairs),
-                                     cmocka_unit_test(test_ids_of_many_blocks)};
+                                     cmocka_unit_test(test_ids_of_many_blocks),
+                                     cmocka_unit_test(test_joined)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

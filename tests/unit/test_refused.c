@@ -239,6 +239,59 @@ static void wrong_together(void **state) {
   }
 }
 
+/* A plan of a sample is for some shingles, tokens and one threshold. */
+static void other_plans(void **state) {
+  (void)state;
+  static const struct {
+    const char *planned, *shingle, *tokens, *threshold, *says; /* "": nothing */
+  } cases[] = {
+      {"words:5", "auto", "words", "0.5", ""},
+      {"auto", "auto", "words", "0.5", ""},
+      {"auto", "words:5", "words", "0.5", ""},
+      {"syllables:5", "auto", "words", "0.5", "syllables:5"},
+      {"words:5", "chars:5", "words", "0.5", "make another plan"},
+      {"words:5", "words:4", "words", "0.5", "make another plan"},
+      {"words:5", "words:5", "web", "0.5", "make another plan"},
+      {"words:5", "auto", "words", "0.6", "--threshold 0.5"},
+      {"words:5", "auto", "words", "0.05", "--threshold 0.5"},
+  };
+  char path[100], sample[120];
+  snprintf(path, sizeof path, "%s/plan", dir);
+  snprintf(sample, sizeof sample, "adaptive:%s", path);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fprintf(f,
+            "neardup-plan 1\nthreshold 0.5\nprecision 0.9\nshingle %s\ntokens words\n"
+            "group 100 2\ngroup - 4\nend 2\n",
+            cases[i].planned);
+    fclose(f);
+    nd_options o;
+    nd_options_init(&o);
+    ok(nd_options_set(&o, "method", "exact", &err));
+    ok(nd_options_set(&o, "sample", sample, &err));
+    ok(nd_options_set(&o, "shingle", cases[i].shingle, &err));
+    ok(nd_options_set(&o, "tokens", cases[i].tokens, &err));
+    ok(nd_options_set(&o, "threshold", cases[i].threshold, &err));
+    err = (nd_error){0};
+    nd_status status = nd_options_check(&o, &err);
+    if (status != (cases[i].says[0] ? ND_ERR_USAGE : ND_OK) || !strstr(err.message, cases[i].says))
+      fail_msg("case %zu: %s: %s", i, nd_status_name(status), err.message);
+  }
+  unlink(path);
+}
+
+/* Who reads documents one at a time does not know what recurs. */
+static void one_at_a_time(void **state) {
+  (void)state;
+  nd_options o;
+  const char *input = corpus_path;
+  nd_options_init(&o);
+  ok(nd_options_set(&o, "ignore-boilerplate", "yes", &err));
+  assert_int_equal(inspect(&input, 1, &o), ND_ERR_USAGE);
+  assert_non_null(strstr(err.message, "the whole corpus at once"));
+}
+
 /* Names without end, and no room for what is asked. */
 static void names_and_room(void **state) {
   (void)state;
@@ -354,6 +407,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(wrong_options),  cmocka_unit_test(no_input),
       cmocka_unit_test(wrong_together), cmocka_unit_test(names_and_room),
-      cmocka_unit_test(wrong_lists),    cmocka_unit_test(not_from_memory)};
+      cmocka_unit_test(wrong_lists),    cmocka_unit_test(not_from_memory),
+      cmocka_unit_test(other_plans),    cmocka_unit_test(one_at_a_time)};
   return cmocka_run_group_tests(tests, setup, teardown);
 }

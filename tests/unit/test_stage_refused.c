@@ -235,7 +235,9 @@ static nd_status take_rows(void *context) {
   nd_str out;
   ND_TRY(nd_stage_texts(&out, ends, j->stage, j->image, j->stored, j->sum, j->plan, rows, 2, &err));
   assert_true(ends[0] > 0 && ends[1] > ends[0] && out.n == ends[1]);
+  const char *paths[1] = {"name"};
   ND_TRY(nd_stage_ids(&out, ends, j->stage, j->image, NULL, 0, rows, 2, &err));
+  ND_TRY(nd_stage_ids(&out, ends, j->stage, j->image, paths, 6, rows, 2, &err));
   ND_TRY(nd_stage_cut_bytes(ends, j->stage, j->image, j->dropped, &err));
   if (!j->kept[0]) return ND_OK;
   return nd_stage_cut(j->stage, j->image, j->dropped, corpus_path, j->block.begin, j->block.end,
@@ -366,6 +368,11 @@ static void test_given_rows(void **state) {
   assert_int_equal(nd_stage_texts(&out, &end, j.stage, j.image, j.stored, j.block.texts_sum + 1,
                                   NULL, &row, 1, &err),
                    ND_ERR_DATA);
+  row = 1; /* it has no id, and is no line of a file */
+  const char *paths[1] = {"name"};
+  ok(nd_stage_ids(&out, &end, j.stage, j.image, paths, 6, &row, 1, &err));
+  assert_true(nd_str_eq(out, nd_str_of("name")));
+  row = 0;
   j.stored.n--;
   assert_int_equal(nd_stage_texts(&out, &end, j.stage, j.image, j.stored, j.block.texts_sum, NULL,
                                   &row, 1, &err),
@@ -381,9 +388,14 @@ static void test_given_rows(void **state) {
   nd_str text = {large, sizeof large};
   nd_stage_rows rows = {.n = 1, .text = &text};
   assert_int_equal(nd_stage_sign(&j.block, j.stage, 0, 0, &rows, &err), ND_ERR_LIMIT);
+  rows.id = &text; /* of which a part is enough */
+  assert_int_equal(nd_stage_sign(&j.block, j.stage, 0, 0, &rows, &err), ND_ERR_LIMIT);
+  assert_non_null(strstr(err.message, "aaaa has 200 bytes"));
+  assert_true(strlen(err.message) < 200);
+  rows.id = NULL;
   /* Control characters of a site are not those of the list of parts. */
   nd_str url = nd_str_of(
-      "http://A\x01"
+      "http://www.A\x01"
       "b.example.org/x");
   text = (nd_str){"some words of a text", 20};
   rows.url = &url;
@@ -391,7 +403,7 @@ static void test_given_rows(void **state) {
   ok(nd_stage_sign(&j.block, j.stage, 0, 0, &rows, &err));
   keep(&image, j.block.image);
   ok(nd_stage_parts(&out, j.stage, nd_buf_str(&image), &dropped, &err));
-  assert_non_null(memmem(out.p, out.n, "s\t1\t0\t", 6));
+  assert_non_null(memmem(out.p, out.n, "s\t1\t0\ta?b.example.org\n", 22));
   assert_null(memchr(out.p, 1, out.n));
   image.p[8] ^= 1;
   assert_int_equal(nd_stage_parts(&out, j.stage, nd_buf_str(&image), &dropped, &err), ND_ERR_DATA);

@@ -117,7 +117,7 @@ static void whole_vectors(void **state) {
     nd_stage *s = stage_of(sets[wide], 1);
     const nd_stage_plan p = nd_stage_plan_of(&s->settings);
     assert_true(wide ? p.words > 1 : p.words == 1);
-    for (int wrong = 0; wrong < 6; wrong++) {
+    for (int wrong = 0; wrong < 7; wrong++) {
       nd_item items[64];
       size_t n = 0;
       for (uint64_t d = 0; d < 3; d++) {
@@ -127,6 +127,8 @@ static void whole_vectors(void **state) {
           if (wrong == 3 && w == p.words - 1 && d == 1) continue;
           if (wrong == 4 && w == 1) word = 0;
           if (wrong == 5 && d == 1 && w == 1) position = 0;
+          if (wrong == 6 && d == 1) continue; /* one vector's words, of two documents */
+          if (wrong == 6 && d == 0 && w) position = 1;
           items[n++] = (nd_item){0x123456789 + w, wide ? position << 32 | word : position};
         }
       }

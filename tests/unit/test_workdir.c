@@ -31,7 +31,7 @@ static void refused(nd_status status, const char *word) {
 }
 
 static const char *in(const char *folder, const char *name) {
-  static char path[4][300];
+  static char path[4][400];
   static int next;
   char *p = path[next++ & 3];
   snprintf(p, sizeof path[0], "%s/%s", folder, name);
