@@ -173,7 +173,7 @@ static nd_status take_parts(nd_report *r, nd_str lines, nd_error *err) {
   memset(sizes, 0, sizeof sizes);
   nd_status status = sort_parts(&items, &n, sizes, lines, err);
   for (size_t i = 0; status == ND_OK && i < n; i++) {
-    nd_str rest = {lines.p + items[i].value, lines.n - items[i].value}, line;
+    nd_str rest = {lines.p + items[i].value, lines.n - items[i].value}, line = {NULL, 0};
     part p = {0};
     (void)next_line(&line, &rest);
     (void)read_part(&p, line); /* it was good before */
