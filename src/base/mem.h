@@ -32,7 +32,7 @@ uint64_t nd_mem_count(void);
 typedef void (*nd_watch)(uint64_t nth);
 void nd_mem_watch(nd_watch watching);
 /* Tests: buffers and arrays that are large enough already count as allocations, too, and what can
- * lie on disk (sorter.h) does so at once. */
+ * lie on disk or come in rounds (sorter.h, buckets.h, deal.h, common_count.h) does so at once. */
 void nd_mem_strict(bool on);
 bool nd_mem_is_strict(void);
 

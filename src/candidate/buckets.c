@@ -3,11 +3,11 @@
 
 #include <stdatomic.h>
 
-enum { BATCH = 1 << 12 };
+enum { BATCH = 1 << 12, STRICT_BATCH = 4 };
 
 struct nd_grouper {
-  nd_item *items; /* in memory … */
-  size_t n, cap, at;
+  nd_item *items;    /* in memory … */
+  size_t n, cap, at; /* cap: of what collects, the items or the batch */
   nd_sorter *sorter; /* … or not */
   nd_item *batch;
   bool by_value;
@@ -23,8 +23,9 @@ nd_status nd_grouper_new(nd_grouper **out, uint64_t items, uint64_t memory, cons
     g->items = nd_malloc(g->cap * sizeof *g->items);
     return g->items ? ND_OK : nd_fail_memory(err, g->cap * sizeof *g->items);
   }
-  g->batch = nd_malloc(BATCH * sizeof *g->batch);
-  if (!g->batch) return nd_fail_memory(err, BATCH * sizeof *g->batch);
+  g->cap = nd_mem_is_strict() ? STRICT_BATCH : BATCH;
+  g->batch = nd_malloc(g->cap * sizeof *g->batch);
+  if (!g->batch) return nd_fail_memory(err, g->cap * sizeof *g->batch);
   return nd_sorter_new(&g->sorter, memory, dir, false, err);
 }
 
@@ -49,9 +50,9 @@ nd_status nd_grouper_add(nd_grouper *g, uint64_t key, uint64_t value, nd_error *
     return ND_OK;
   }
   g->batch[g->n++] = item;
-  if (g->n < BATCH) return ND_OK;
+  if (g->n < g->cap) return ND_OK;
   g->n = 0;
-  return nd_sorter_add(g->sorter, g->batch, BATCH, err);
+  return nd_sorter_add(g->sorter, g->batch, g->cap, err);
 }
 
 /* Sorts the members of every group by value. */

@@ -33,7 +33,7 @@ typedef struct worker {
 struct nd_common {
   nd_common_options options;
   uint32_t *list; /* all lists; unused words are 0 */
-  uint64_t words, cap;
+  uint64_t words, cap, piece;
   pthread_mutex_t lock;
   worker *worker;
   uint64_t *start; /* per document: its entries; documents + 1 */
@@ -51,6 +51,11 @@ nd_status nd_common_new(nd_common **out, const nd_common_options *o, nd_error *e
   const uint64_t longest = (uint64_t)o->documents + HEAD + 1, all = UINT32_MAX - PIECE;
   if (c->cap < longest + PIECE * (uint64_t)c->options.threads)
     c->cap = longest + PIECE * (uint64_t)c->options.threads;
+  c->piece = PIECE;
+  if (nd_mem_is_strict()) {
+    c->cap = 2 * longest;
+    c->piece = 0;
+  }
   if (c->cap > all) c->cap = all;
   c->worker = nd_calloc(c->options.threads, sizeof *c->worker);
   if (!c->worker) {
@@ -93,7 +98,7 @@ void nd_common_free(nd_common *c) {
 static nd_status reserve(bool *full, nd_common *c, worker *w, uint64_t words, nd_error *err) {
   *full = false;
   if (w->end - w->at >= words) return ND_OK;
-  const uint64_t piece = words > PIECE ? words : PIECE;
+  const uint64_t piece = words > c->piece ? words : c->piece;
   nd_status status = ND_OK;
   pthread_mutex_lock(&c->lock);
   if (!c->list) {

@@ -91,7 +91,7 @@ nd_status nd_census(nd_job_run *j, const char *tmp, nd_error *err) {
                    "--ignore-boilerplate, --sample sct and adaptive:P read the input twice: they "
                    "need files, not texts in memory");
   if (j->options->ignore_boilerplate) ND_TRY(nd_passages_count(j, tmp, err));
-  if (s->sample.goal.num && !s->sample.plan.n) ND_TRY(nd_plan_for_job(j, tmp, err));
+  if (s->sample.goal.num) ND_TRY(nd_plan_for_job(j, tmp, err));
   if (!s->sample.sct) return ND_OK;
   census c = {.job = j, .modulus = s->sample.mod, .residue = s->sample.residue};
   if (s->sample.plan.n) { /* the finest ratio of the plan */

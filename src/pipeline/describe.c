@@ -63,7 +63,7 @@ void nd_describe(nd_summary *summary, const nd_settings *s) {
   /* Counting min values is finding and deciding at once. */
   bool counted = s->candidates == ND_METHOD_MINHASH && s->confirm == ND_METHOD_MINHASH &&
                  s->family == ND_FAMILY_LINEAR;
-  if (s->verify == ND_VERIFY_NONE && confirm->judge && !counted)
+  if (s->verify == ND_VERIFY_NONE && !counted)
     snprintf(summary->decision, room, "by nothing: every candidate is listed");
   else if (s->verify == ND_VERIFY_SKETCH || s->verify == ND_VERIFY_NONE)
     snprintf(summary->decision, room, "by sketches: %s", rule);

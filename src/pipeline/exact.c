@@ -38,7 +38,8 @@ typedef struct merger {
   nd_common *common;                /* counts of a round */
   nd_sorter *counts;                /* a << 32 | b → common, when one round is not enough */
   uint32_t *size;                   /* per document and ratio: distinct shingles */
-  uint8_t *level;                   /* per document: the number of its ratio; NULL: there is one */
+  uint8_t *level;                   /* per document: the number of its ratio, behind the sizes;
+                                       NULL: there is one */
   uint64_t modulus[ND_PLAN_GROUPS]; /* the ratios of a plan, rising */
   unsigned levels;
   uint64_t fit; /* items of a part that are in memory at once */
@@ -57,9 +58,9 @@ typedef struct part_state {
 /* What one thread needs for steps 2 and 3. */
 typedef struct expander {
   nd_gathered items;
-  uint64_t *value, *spare;
+  uint64_t *value; /* and as many to sort them with */
   uint32_t *document;
-  size_t value_cap, spare_cap, document_cap;
+  size_t value_cap, document_cap;
   uint64_t counted; /* pairs */
   nd_item out[ROOM];
 } expander;
@@ -183,17 +184,14 @@ static nd_status print_job(void *context, unsigned member, uint64_t job, nd_erro
 static nd_status give_run(bool *full, merger *m, unsigned member, const nd_item *items, size_t n,
                           nd_error *err) {
   expander *x = &m->expander[member];
-  ND_TRY(nd_array_grow(&x->value, &x->value_cap, n, sizeof *x->value, err));
+  ND_TRY(nd_array_grow(&x->value, &x->value_cap, 2 * n, sizeof *x->value, err));
   ND_TRY(nd_array_grow(&x->document, &x->document_cap, n, sizeof *x->document, err));
   bool rises = true;
   for (size_t i = 0; i < n; i++) {
     x->value[i] = items[i].value;
     rises &= i == 0 || items[i - 1].value < items[i].value;
   }
-  if (!rises) {
-    ND_TRY(nd_array_grow(&x->spare, &x->spare_cap, n, sizeof *x->spare, err));
-    nd_radix_u64(x->value, x->spare, n);
-  }
+  if (!rises) nd_radix_u64(x->value, x->value + n, n);
   for (size_t i = 0; i < n; i++) x->document[i] = (uint32_t)x->value[i];
   *full = false;
   for (size_t i = 0, end; i < n && !*full; i = end) {
@@ -226,7 +224,7 @@ static nd_status expand_part(void *context, unsigned member, uint64_t job, nd_er
   ND_TRY(nd_hooks_check(m->source->hooks, err));
   const uint64_t count = nd_scatter_count(m->shingles, (uint32_t)job);
   unsigned slice_bits = 0;
-  while (count >> slice_bits > m->fit && slice_bits < 20) slice_bits++;
+  while (count >> slice_bits > m->fit) slice_bits++;
   bool full = false;
   for (; p->slice >> slice_bits == 0; p->slice++, p->done = 0) {
     ND_TRY(nd_scatter_take(&m->expander[member].items, m->shingles, (uint32_t)job, p->slice,
@@ -336,6 +334,12 @@ static nd_status expand(merger *m, uint64_t memory, const char *tmp, nd_error *e
   return m->counts ? judge_sums(m, err) : ND_OK;
 }
 
+unsigned nd_exact_bits(uint64_t items, uint64_t wanted) {
+  unsigned bits = LEAST_BITS;
+  while (bits < MOST_BITS && items >> bits > wanted) bits++;
+  return bits;
+}
+
 static nd_status merge(merger *m, uint64_t memory, const char *tmp, nd_error *err) {
   const nd_settings *s = m->source->settings;
   const uint64_t n = m->source->store->documents;
@@ -343,7 +347,7 @@ static nd_status merge(merger *m, uint64_t memory, const char *tmp, nd_error *er
   m->fit = memory / 8 / s->threads / (2 * sizeof(nd_item));
   if (m->fit < ROOM) m->fit = ROOM;
   const uint64_t wanted = m->fit < PART_ITEMS ? m->fit : PART_ITEMS;
-  for (m->bits = LEAST_BITS; m->bits < MOST_BITS && items >> m->bits > wanted;) m->bits++;
+  m->bits = nd_exact_bits(items, wanted);
   m->part = nd_calloc((size_t)1 << m->bits, sizeof *m->part);
   m->expander = nd_calloc(s->threads, sizeof *m->expander);
   if (!m->part || !m->expander) return nd_fail_memory(err, s->threads * sizeof *m->expander);
@@ -359,7 +363,6 @@ static void merger_clear(merger *m, unsigned threads) {
     expander *x = &m->expander[i];
     nd_gathered_clear(&x->items);
     nd_free(x->value);
-    nd_free(x->spare);
     nd_free(x->document);
   }
   nd_free(m->expander);
@@ -368,20 +371,13 @@ static void merger_clear(merger *m, unsigned threads) {
   nd_common_free(m->common);
   nd_sorter_free(m->counts);
   nd_free(m->size);
-  nd_free(m->level);
 }
 
-/* The different ratios of a plan, rising. */
+/* The different ratios of a plan, rising: they are powers of two. */
 static void find_levels(merger *m, const nd_sample_plan *plan) {
-  for (unsigned i = 0; i < plan->n; i++) {
-    uint64_t modulus = plan->group[i].modulus;
-    unsigned l = 0;
-    while (l < m->levels && m->modulus[l] < modulus) l++;
-    if (l < m->levels && m->modulus[l] == modulus) continue;
-    memmove(m->modulus + l + 1, m->modulus + l, (m->levels - l) * sizeof *m->modulus);
-    m->modulus[l] = modulus;
-    m->levels++;
-  }
+  uint64_t moduli = 0;
+  for (unsigned i = 0; i < plan->n; i++) moduli |= plan->group[i].modulus;
+  for (; moduli; moduli &= moduli - 1) m->modulus[m->levels++] = moduli & (~moduli + 1);
   if (m->levels == 0) m->levels = 1;
 }
 
@@ -391,11 +387,10 @@ nd_status nd_exact_pairs(nd_found *found, const nd_text_source *source, uint64_t
   uint64_t n = source->store->documents;
   const nd_settings *s = source->settings;
   find_levels(&m, &s->sample.plan);
-  m.size = nd_calloc(n, m.levels * sizeof *m.size);
-  if (m.levels > 1) m.level = nd_calloc(n, 1);
-  nd_status status = m.size && (m.levels == 1 || m.level)
-                         ? ND_OK
-                         : nd_fail_memory(err, n * m.levels * sizeof *m.size);
+  size_t each = m.levels * sizeof *m.size + (m.levels > 1);
+  m.size = nd_calloc(n, each);
+  nd_status status = m.size ? ND_OK : nd_fail_memory(err, n * each);
+  if (m.levels > 1) m.level = (uint8_t *)(m.size + n * m.levels);
   /* What is kept is counted here already; the true similarity needs the verifier. */
   found->direct = s->sample.on ? s->verify == ND_VERIFY_SAMPLE : s->every_pair;
   if (status == ND_OK) status = merge(&m, memory, tmp, err);

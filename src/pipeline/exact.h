@@ -29,4 +29,7 @@ void nd_printer_clear(nd_printer *p);
 nd_status nd_exact_pairs(nd_found *found, const nd_text_source *source, uint64_t memory,
                          const char *tmp, nd_error *err) ND_MUST_CHECK;
 
+/* Into 2^(so many) parts, of about `wanted` items each if that is possible. */
+unsigned nd_exact_bits(uint64_t items, uint64_t wanted);
+
 #endif

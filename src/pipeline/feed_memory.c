@@ -64,8 +64,8 @@ static uint64_t chunk_bytes(const nd_chunk *c) {
 
 uint64_t nd_memory_bytes(const nd_memory *m) {
   uint64_t bytes = 0;
-  for (size_t i = 0; i < m->stream->n && !m->stream->next; i++)
-    bytes += chunk_bytes(&m->stream->chunks[i]);
+  if (m->stream->next) return 0; /* not known */
+  for (size_t i = 0; i < m->stream->n; i++) bytes += chunk_bytes(&m->stream->chunks[i]);
   return bytes;
 }
 

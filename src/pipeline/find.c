@@ -68,9 +68,8 @@ static uint64_t memory_of_equals(const nd_finder *f) {
   enum { LITTLE = 8, LEAST = 8 << 20 };
   const nd_settings *s = f->settings;
   uint64_t memory = s->memory / 4;
-  if (nd_settings_use_texts(s) || !s->row.total) return memory;
-  uint64_t later = f->store->documents * (s->row.total * sizeof(uint64_t) + LITTLE) / 2;
-  if (later < LEAST) later = LEAST;
+  if (nd_settings_use_texts(s)) return memory;
+  uint64_t later = LEAST + f->store->documents * (s->row.total * sizeof(uint64_t) + LITTLE) / 2;
   return later < memory ? later : memory;
 }
 

@@ -94,7 +94,7 @@ nd_status nd_find_bands(nd_finder *f, nd_error *err) {
  * Documents that agree in t of n super-shingles share one of the C(n, t) sets of
  * t super-shingles: a mega-shingle each (Henzinger 2006, section 2, on Algorithm
  * B).  Where there would be too many, smaller sets do, and propose more. */
-enum { MOST_MEGA = 64, MOST_SIZE = 8 };
+enum { MOST_MEGA = 64, MOST_SIZE = 7 }; /* 7 out of 7; of 8 and more, 4 are too many sets */
 
 static uint64_t choose(uint64_t n, uint64_t k) {
   uint64_t c = 1;
@@ -104,8 +104,7 @@ static uint64_t choose(uint64_t n, uint64_t k) {
 
 static uint32_t mega_size(const nd_settings *s) {
   uint32_t size = 1;
-  while (size < s->agree && size < MOST_SIZE && choose(s->supershingles, size + 1) <= MOST_MEGA)
-    size++;
+  while (size < s->agree && choose(s->supershingles, size + 1) <= MOST_MEGA) size++;
   return size;
 }
 

@@ -141,9 +141,9 @@ static nd_status count(const values *v, nd_error *err) {
 nd_status nd_find_values(nd_finder *f, nd_error *err) {
   const nd_settings *s = f->settings;
   uint32_t k = s->permutations;
-  /* The smallest number of values whose share reaches the threshold. */
+  /* The smallest number of values whose share reaches the threshold, which is above 0. */
   uint64_t least = ((uint64_t)k * s->threshold.num + s->threshold.den - 1) / s->threshold.den;
-  values v = {.finder = f, .needed = least < 1 ? 1 : (uint32_t)least};
+  values v = {.finder = f, .needed = (uint32_t)least};
   v.places = k - v.needed + 1;
   const nd_sketch_scan scan = {f, ND_PART_MINHASH};
   bool fits = f->store->documents * (k * sizeof(uint64_t) + 12) <= f->spare;

@@ -52,7 +52,7 @@ typedef struct embedding {
   size_t n;
   nd_texts *texts;
   uint64_t read;
-  nd_buf kept, other, id;
+  nd_buf kept, other, id; /* texts; an id, a URL or a difference */
   nd_tokens kept_words, other_words;
   nd_diff diff;
 } embedding;
@@ -227,12 +227,11 @@ static nd_status put_texts(nd_buf *out, embedding *e, const sample *x, nd_error 
     ND_TRY(nd_buf_append(out, ",\n", 2, err));
     ND_TRY(put_name(out, e, x->members[i].document, err));
     ND_TRY(put_value(out, e, x->members[i].document, err));
-    size_t named = out->n;
-    ND_TRY(put_difference(out, e, from, to, err));
-    if (out->n - before > TEXT_BYTES) { /* one giant word: the name must do */
-      out->n = named;
-      ND_TRY(nd_buf_append(out, ",\"d\":[],\"cut\":1", 15, err));
-    }
+    e->id.n = 0;
+    ND_TRY(put_difference(&e->id, e, from, to, err));
+    /* One giant word: the name must do. */
+    bool giant = out->n - before + e->id.n > TEXT_BYTES;
+    ND_TRY(nd_buf_append(out, giant ? ",\"d\":[],\"cut\":1" : e->id.p, giant ? 15 : e->id.n, err));
     ND_TRY(nd_buf_append(out, "}", 1, err));
   }
   return nd_buf_append(out, "]", 1, err);

@@ -11,7 +11,7 @@
 #include "text/language.h"
 #include "text/site.h"
 
-enum { SAMPLE = 500, FEW_FILES = 200, BATCH = 1 << 10 };
+enum { SAMPLE = 500, FEW_FILES = 200 };
 
 /* --- similarities -------------------------------------------------------------- */
 
@@ -46,20 +46,15 @@ double nd_report_closeness(const nd_settings *s, uint64_t value) {
 
 /* --- parts of the corpus --------------------------------------------------------- */
 
-/* Items on their way to a sorter. */
-typedef struct batch {
-  nd_sorter *to;
-  nd_item items[BATCH];
-  size_t n;
-} batch;
-
 /* Documents with their part's hash: sorted, then counted.  Neighbours in one
  * file are one item. */
 typedef struct counting {
   const nd_report_source *s;
-  batch sites, files;
-  nd_report_row sizes[16];
-  nd_buf column, ends, urls;
+  nd_sorter *sites, *files;
+  nd_item *items; /* of a block */
+  size_t n, cap;
+  nd_report_row sizes[ND_REPORT_LARGEST + 1];
+  nd_buf column;
   nd_report *r;
 } counting;
 
@@ -77,21 +72,20 @@ static nd_str part_of_file(const counting *c, uint32_t file) {
   return c->r->by_folder ? folder_of(path) : nd_str_of(path);
 }
 
-static nd_status flush(batch *b, nd_error *err) {
-  size_t n = b->n;
-  b->n = 0;
-  return n ? nd_sorter_add(b->to, b->items, n, err) : ND_OK;
+/* `count` documents from this one on; all of them dropped, or none. */
+static void add(counting *c, uint64_t key, uint32_t document, uint32_t count, bool dropped) {
+  c->items[c->n++] = (nd_item){key, (uint64_t)document << 32 | (uint64_t)count << 1 | dropped};
 }
 
-/* `count` documents from this one on; all of them dropped, or none. */
-static nd_status add(batch *b, uint64_t key, uint32_t document, uint32_t count, bool dropped,
-                     nd_error *err) {
-  b->items[b->n++] = (nd_item){key, (uint64_t)document << 32 | (uint64_t)count << 1 | dropped};
-  return b->n == BATCH ? flush(b, err) : ND_OK;
+/* Room for the items of a block: there are no more than it has documents. */
+static nd_status begin_items(counting *c, const nd_block_ref *b, nd_error *err) {
+  c->n = 0;
+  return nd_array_grow(&c->items, &c->cap, b->head.docs, sizeof *c->items, err);
 }
 
 static nd_status count_files(counting *c, size_t block, nd_error *err) {
   const nd_block_ref *b = &c->s->job->store.blocks[block];
+  ND_TRY(begin_items(c, b, err));
   ND_TRY(nd_buf_reserve(&c->column, 4 * (size_t)b->head.docs, err));
   uint32_t *file = (uint32_t *)(void *)c->column.p, last = UINT32_MAX;
   ND_TRY(nd_store_column(&c->s->job->store, block, ND_COL_FILE, 4, file, err));
@@ -108,31 +102,32 @@ static nd_status count_files(counting *c, size_t block, nd_error *err) {
     counts[is_dropped(c->s, b->first + i)]++;
     if (i + 1 < n && file[i + 1] == last) continue;
     for (int dropped = 0; dropped < 2; dropped++) {
-      if (counts[dropped])
-        ND_TRY(add(&c->files, key, b->first + begin, counts[dropped], dropped, err));
+      if (counts[dropped]) add(c, key, b->first + begin, counts[dropped], dropped);
       counts[dropped] = 0;
     }
   }
-  return ND_OK;
+  return nd_sorter_add(c->files, c->items, c->n, err);
 }
 
 static nd_status count_sites(counting *c, size_t block, nd_error *err) {
   const nd_block_ref *b = &c->s->job->store.blocks[block];
   if (b->head.url_bytes == 0) return ND_OK;
-  ND_TRY(nd_buf_reserve(&c->ends, 4 * (size_t)b->head.docs, err));
-  ND_TRY(nd_buf_reserve(&c->urls, b->head.url_bytes, err));
-  uint32_t *end = (uint32_t *)(void *)c->ends.p;
+  size_t ends = 4 * (size_t)b->head.docs;
+  ND_TRY(begin_items(c, b, err));
+  ND_TRY(nd_buf_reserve(&c->column, ends + b->head.url_bytes, err));
+  uint32_t *end = (uint32_t *)(void *)c->column.p;
+  char *urls = c->column.p + ends;
   ND_TRY(nd_store_column(&c->s->job->store, block, ND_COL_URL_END, 4, end, err));
-  ND_TRY(nd_store_read(&c->s->job->store, block, nd_block_urls(&b->head), c->urls.p,
-                       b->head.url_bytes, err));
+  ND_TRY(nd_store_read(&c->s->job->store, block, nd_block_urls(&b->head), urls, b->head.url_bytes,
+                       err));
   for (uint32_t i = 0; i < b->head.docs && b->first + i < c->s->job->split; i++) {
     uint32_t begin = i ? end[i - 1] : 0;
-    uint64_t key = nd_site_key((nd_str){c->urls.p + begin, end[i] - begin});
+    uint64_t key = nd_site_key((nd_str){urls + begin, end[i] - begin});
     if (!key) continue;
     c->r->with_site++;
-    ND_TRY(add(&c->sites, key, b->first + i, 1, is_dropped(c->s, b->first + i), err));
+    add(c, key, b->first + i, 1, is_dropped(c->s, b->first + i));
   }
-  return ND_OK;
+  return nd_sorter_add(c->sites, c->items, c->n, err);
 }
 
 unsigned nd_report_size(uint64_t bytes) {
@@ -187,12 +182,10 @@ static void rank_part(nd_report_group *g, uint64_t documents, uint64_t dropped, 
 }
 
 /* Adds up equal keys. */
-static nd_status add_up(nd_report_group *g, uint32_t *first, batch *b, nd_error *err) {
-  nd_sorter *sorted = b->to;
+static nd_status add_up(nd_report_group *g, uint32_t *first, nd_sorter *sorted, nd_error *err) {
   nd_item items[512];
   uint64_t key = 0, documents = 0, dropped = 0;
   uint32_t document = 0;
-  ND_TRY(flush(b, err));
   ND_TRY(nd_sorter_finish(sorted, err));
   for (size_t got = 1; got;) {
     ND_TRY(nd_sorter_next(&got, items, 512, sorted, err));
@@ -234,10 +227,10 @@ nd_status nd_report_url(nd_buf *out, const nd_store *s, uint32_t document, nd_er
 
 static nd_status name_sites(counting *c, nd_error *err) {
   uint32_t first[ND_REPORT_ROWS] = {0};
-  ND_TRY(add_up(&c->r->sites, first, &c->sites, err));
+  ND_TRY(add_up(&c->r->sites, first, c->sites, err));
   for (size_t i = 0; i < c->r->sites.n; i++) {
-    ND_TRY(nd_report_url(&c->urls, &c->s->job->store, first[i], err));
-    nd_str site = nd_host_site(nd_url_host(nd_buf_str(&c->urls)));
+    ND_TRY(nd_report_url(&c->column, &c->s->job->store, first[i], err));
+    nd_str site = nd_host_site(nd_url_host(nd_buf_str(&c->column)));
     nd_report_name(c->r->sites.rows[i].name, site);
     for (char *p = c->r->sites.rows[i].name; *p; p++)
       if (*p >= 'A' && *p <= 'Z') *p = (char)(*p + 32);
@@ -247,7 +240,7 @@ static nd_status name_sites(counting *c, nd_error *err) {
 
 static nd_status name_files(counting *c, nd_error *err) {
   uint32_t first[ND_REPORT_ROWS] = {0};
-  ND_TRY(add_up(&c->r->files, first, &c->files, err));
+  ND_TRY(add_up(&c->r->files, first, c->files, err));
   for (size_t i = 0; i < c->r->files.n; i++) {
     const nd_store *s = &c->s->job->store;
     size_t block = nd_store_find(s, first[i]);
@@ -262,8 +255,8 @@ static nd_status name_files(counting *c, nd_error *err) {
 
 static nd_status count_parts(counting *c, nd_error *err) {
   const nd_job_run *j = c->s->job;
-  ND_TRY(nd_sorter_new(&c->sites.to, j->settings.memory / 16, c->s->tmp, false, err));
-  ND_TRY(nd_sorter_new(&c->files.to, j->settings.memory / 16, c->s->tmp, false, err));
+  ND_TRY(nd_sorter_new(&c->sites, j->settings.memory / 16, c->s->tmp, false, err));
+  ND_TRY(nd_sorter_new(&c->files, j->settings.memory / 16, c->s->tmp, false, err));
   c->r->by_folder = j->walk.inputs > FEW_FILES;
   for (size_t i = 0; i < j->store.block_n; i++) {
     if (j->store.blocks[i].head.docs == 0) continue;
@@ -282,11 +275,10 @@ static nd_status gather_parts(nd_report *r, const nd_report_source *s, nd_error 
   c->s = s;
   c->r = r;
   nd_status status = count_parts(c, err);
-  nd_sorter_free(c->sites.to);
-  nd_sorter_free(c->files.to);
+  nd_sorter_free(c->sites);
+  nd_sorter_free(c->files);
+  nd_free(c->items);
   nd_buf_clear(&c->column);
-  nd_buf_clear(&c->ends);
-  nd_buf_clear(&c->urls);
   nd_free(c);
   return status;
 }
@@ -477,9 +469,8 @@ static nd_status put_word(nd_buf *out, const char *word, nd_error *err) {
     plain = plain && ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
                       strchr("._/:-+=,@%~", c));
   }
-  ND_TRY(nd_buf_append(out, " ", 1, err));
+  ND_TRY(nd_buf_append(out, " '", plain ? 1 : 2, err));
   if (plain) return nd_buf_append(out, word, strlen(word), err);
-  ND_TRY(nd_buf_append(out, "'", 1, err));
   for (const char *p = word; *p; p++)
     ND_TRY(nd_buf_append(out, *p == '\'' ? "'\\''" : p, *p == '\'' ? 4 : 1, err));
   return nd_buf_append(out, "'", 1, err);
@@ -489,8 +480,7 @@ static nd_status put_command(nd_buf *out, const nd_report_source *s, nd_error *e
   enum { SHOWN = 20 };
   ND_TRY(nd_buf_printf(out, err, "neardup dedup"));
   for (size_t i = 0; i < s->input_n && i < SHOWN; i++) ND_TRY(put_word(out, s->inputs[i], err));
-  if (s->input_n > SHOWN) ND_TRY(nd_buf_printf(out, err, " …"));
-  ND_TRY(nd_buf_printf(out, err, " -o"));
+  ND_TRY(nd_buf_printf(out, err, "%s -o", s->input_n > SHOWN ? " …" : ""));
   ND_TRY(put_word(out, s->directory, err));
   nd_options standard;
   nd_options_init(&standard);

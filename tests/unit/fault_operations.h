@@ -21,6 +21,7 @@ static char pages_path[2][240];   /* WARC and TREC, in several charsets */
 static char copies_path[240];     /* more clusters than a report shows with their texts */
 static char wide_path[240];       /* few documents, which fill more than one range */
 static char crowd_path[240];      /* documents that are all alike: more pairs than a batch holds */
+static char folder_path[240];     /* packed files, one without documents, a link to nothing */
 static nd_summary summary, right; /* of this run; of one without failures */
 
 /* --- operations ------------------------------------------------------------------- */
@@ -102,6 +103,13 @@ static nd_status run_crowd(nd_buf *out, const operation *self) {
   if (strstr(self->name, "little"))
     return little_pairs(&summary, &crowd, 1, &sink, &o, &going_on, 1 << 14, &err);
   return nd_pairs(&summary, &crowd, 1, &sink, &o, &going_on, &err);
+}
+
+static nd_status run_folder(nd_buf *out, const operation *self) {
+  (void)out;
+  nd_options o = options_of(self);
+  const char *folder = folder_path;
+  return nd_dedup(&summary, &folder, 1, out_path, &o, &going_on, &err);
 }
 
 /* Of packed files that are damaged in the middle and at their begin. */
@@ -361,11 +369,14 @@ static const operation operations[] = {
     {"dedup again", run_dedup, {NULL}, false},
     {"dedup, resumed, apart", run_dedup, {NULL}, true},
     {"pairs of pages", run_pages, {"tokens", "web", "threshold", "0.1", "method", "exact"}, false},
+    {"pairs of pages, sampled", run_pages, {"sample", "sct:2"}, false},
+    {"dedup of a folder", run_folder, {"keep", "newest", "time-field", "it's late"}, false},
     {"dedup of copies", run_copies, {NULL}, false},
     {"dedup of copies, counted", run_copies, {"cluster", "components", "keep", "centre"}, false},
     {"dedup of damaged files", run_damaged, {NULL}, false},
     {"pairs of damaged files", run_damaged, {NULL}, false},
     {"inspect of damaged files", run_damaged, {NULL}, false},
+    {"pairs of damaged files, not too long", run_damaged, {"max-document", "100000"}, false},
     {"dedup in shards", run_shards, {NULL}, false},
     {"dedup by join", run_dedup, {"method", "join", "keep", "longest"}, false},
     {"dedup by components", run_dedup, {"cluster", "components"}, false},
@@ -413,6 +424,7 @@ static const operation operations[] = {
      false},
     {"dedup of ranges", run_wide, {NULL}, false},
     {"pairs of ranges", run_wide, {"method", "exact", "weights", "tfidf"}, false},
+    {"pairs of ranges, not too long", run_wide, {"max-document", "500000"}, false},
     {"inspect of ranges", run_wide, {NULL}, false},
     {"stages of ranges", run_wide, {NULL}, false},
     {"pairs in memory, the best", run_memory, {"method", "exact", "top", "2"}, false},
@@ -441,6 +453,7 @@ static const operation operations[] = {
      false},
     {"pairs of a crowd", run_crowd, {"method", "exact", "threshold", "0.2"}, false},
     {"pairs of a crowd, in little", run_crowd, {"method", "exact", "threshold", "0.2"}, false},
+    {"pairs of a crowd by bands, in little", run_crowd, {"threshold", "0.2"}, false},
     {"pairs of a crowd by simhash",
      run_crowd,
      {"method", "simhash", "hamming", "16", "features", "shingles"},
@@ -474,7 +487,7 @@ static const operation operations[] = {
 static bool writes_folder(const operation *op) {
   return op->run == run_dedup || op->run == run_shards || op->run == run_study_pages ||
          op->run == run_prevalence || op->run == run_stages || op->run == run_copies ||
-         (op->run == run_damaged && op->name[0] == 'd') ||
+         op->run == run_folder || (op->run == run_damaged && op->name[0] == 'd') ||
          (op->run == run_wide && (op->name[0] == 'd' || op->name[0] == 's'));
 }
 

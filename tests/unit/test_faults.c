@@ -183,7 +183,7 @@ static void fail_once(nd_buf *got, const operation *op, const nd_buf *want, cons
   static const char *const known[] = {"corpus.jsonl", "second.jsonl", "truth.tsv", "out",
                                       "run1",         "run2",         "qrels",     "wide.jsonl",
                                       "copies.jsonl", "crowd.jsonl",  "pages0",    "pages1",
-                                      "damaged0.gz",  "damaged1.gz",  NULL};
+                                      "damaged0.gz",  "damaged1.gz",  "folder",    NULL};
   const char *left = left_behind(dir, known);
   if (left[0]) fail_msg("%s, %s at %lu leaves behind:%s", op->name, f->name, nth, left);
 }
@@ -281,22 +281,35 @@ static void methods_fail_cleanly(void **state) {
   }
 }
 
-/* Members of gzip with a few documents each, of which one is damaged. */
+/* Members of gzip with a few documents each, the first longer than what is read at a time; one of
+ * the members is damaged. */
 static void write_damaged(const char *path, int member) {
+  enum { PAD = 300000 };
+  char *pad = malloc(PAD);
+  memset(pad, 'x', PAD);
+  size_t begin[5] = {0};
   gzFile f;
   for (int i = 0; i < 4; i++) {
     assert_non_null(f = gzopen(path, i ? "ab" : "wb"));
-    for (int k = 0; k < 6; k++)
-      assert_true(gzprintf(f, "{\"id\": \"%d-%d\", \"text\": \"a text of %d or %d\"}\n", i, k, i,
-                           k / 2) > 0);
+    for (int k = 0; k < 6; k++) {
+      assert_true(
+          gzprintf(f, "{\"id\": \"%d-%d\", \"text\": \"a text of %d or %d\"", i, k, i, k / 2) > 0);
+      if (k == 0) assert_true(gzprintf(f, ", \"pad\": \"") > 0);
+      if (k == 0) assert_int_equal(gzwrite(f, pad, PAD), PAD);
+      assert_true(gzprintf(f, k ? "}\n" : "\"}\n") > 0);
+    }
     assert_int_equal(gzclose(f), Z_OK);
+    struct stat st;
+    assert_int_equal(stat(path, &st), 0);
+    begin[i + 1] = (size_t)st.st_size;
   }
+  free(pad);
   nd_buf b = {0};
   FILE *in = fopen(path, "rb");
   ok(nd_buf_reserve(&b, 1 << 16, &err));
   b.n = fread(b.p, 1, 1 << 16, in);
   fclose(in);
-  size_t at = (size_t)member * b.n / 4 + 30;
+  size_t at = begin[member] + 10; /* behind the header */
   for (size_t i = at; i < at + 20; i++) b.p[i] ^= 0x55;
   write_file(path, &b);
   nd_buf_clear(&b);
@@ -344,6 +357,35 @@ static void write_pages(void) {
   nd_buf_clear(&b);
 }
 
+/* Copies in a packed archive, a packed file of which nothing is dropped, and what is no document.
+ * Records of an archive are members. */
+static void write_folder(void) {
+  char path[300];
+  nd_buf b = {0};
+  assert_int_equal(mkdir(folder_path, 0777), 0);
+  snprintf(path, sizeof path, "%s/archive.warc.gz", folder_path);
+  for (int i = 0; i < 8; i++) {
+    b.n = 0;
+    put_response(&b, i, i == 7 ? "image/png" : "text/plain",
+                 nd_str_of(i < 4 ? "a page of a few words, twice" : PAGE));
+    gzFile f = gzopen(path, i ? "ab" : "wb");
+    assert_int_equal(gzwrite(f, b.p, (unsigned)b.n), b.n);
+    assert_int_equal(gzclose(f), Z_OK);
+  }
+  snprintf(path, sizeof path, "%s/whole.jsonl.gz", folder_path);
+  gzFile f = gzopen(path, "wb");
+  for (int i = 0; i < 4; i++)
+    assert_true(gzprintf(f, "{\"text\": \"%d is a number, and %d another\"}\n", i, i * i) > 0);
+  assert_int_equal(gzclose(f), Z_OK);
+  b.n = 0;
+  put(&b, "{\"text\": 1}\n");
+  snprintf(path, sizeof path, "%s/wrong.jsonl", folder_path);
+  write_file(path, &b);
+  snprintf(path, sizeof path, "%s/gone", folder_path);
+  assert_int_equal(symlink("nowhere", path), 0);
+  nd_buf_clear(&b);
+}
+
 static int setup(void **state) {
   (void)state;
   if (!begin_folder(dir, sizeof dir, "faults")) return -1;
@@ -376,6 +418,8 @@ static int setup(void **state) {
   }
   for (int i = 0; i < 2; i++) snprintf(pages_path[i], sizeof pages_path[i], "%s/pages%d", dir, i);
   write_pages();
+  snprintf(folder_path, sizeof folder_path, "%s/folder", dir);
+  write_folder();
   nd_buf copies = {0};
   snprintf(copies_path, sizeof copies_path, "%s/copies.jsonl", dir);
   for (int i = 0; i < 40; i++) /* the last ones differ a little */
@@ -388,7 +432,7 @@ static int setup(void **state) {
   nd_buf_clear(&copies);
   nd_buf crowd = {0};
   snprintf(crowd_path, sizeof crowd_path, "%s/crowd.jsonl", dir);
-  for (int i = 0; i < 120; i++)
+  for (int i = 0; i < 140; i++)
     ok(nd_buf_printf(&crowd, &err,
                      "{\"id\": \"e%d\", \"url\": \"http://%d.example.org/%d\", \"text\": \"all "
                      "of them say the same and then w%d\"}\n",
@@ -402,9 +446,10 @@ static int setup(void **state) {
     ok(nd_buf_printf(&wide, &err,
                      "{\"id\": %d, \"text\": \"a text of %d and %d words\", \"pad\": \"", i, i / 2,
                      i / 3));
-    ok(nd_buf_reserve(&wide, 400000, &err));
-    memset(wide.p + wide.n, 'x', 400000);
-    wide.n += 400000;
+    const size_t pad = i == 7 ? 900000 : 400000;
+    ok(nd_buf_reserve(&wide, pad, &err));
+    memset(wide.p + wide.n, 'x', pad);
+    wide.n += pad;
     ok(nd_buf_append(&wide, line_end, strlen(line_end), &err));
     if (i == 5) ok(nd_buf_printf(&wide, &err, "no record\n"));
   }
@@ -423,6 +468,7 @@ static int clear_faults(void **state) {
 static int teardown(void **state) {
   (void)state;
   remove_out();
+  ok(nd_remove_tree(folder_path, &err));
   unlink(corpus_path);
   unlink(second_path);
   unlink(truth_path);

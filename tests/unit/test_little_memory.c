@@ -10,6 +10,7 @@
 #include "little_memory.h"
 
 #include "fault_tools.h"
+#include "pipeline/exact.h"
 
 static char dir[200];
 
@@ -156,6 +157,39 @@ static void test_joined(void **state) {
   nd_buf_clear(&got);
 }
 
+/* Parts of shingles that do not fit by chance, though most do. */
+static void test_large_parts(void **state) {
+  (void)state;
+  enum { DOCUMENTS = 64, WORDS = 1023 }; /* 2^16 shingles, almost */
+  static const char *const options[] = {"method", "exact", "threshold", "0.3", NULL};
+  nd_buf text = {0};
+  for (int i = 0; i < DOCUMENTS; i++) {
+    ok(nd_buf_printf(&text, &err, "{\"text\": \""));
+    for (int k = 0; k < WORDS; k++) /* the first half is that of the one before */
+      ok(nd_buf_printf(&text, &err, "%d.", (i - (i % 2 && k < WORDS / 2)) * WORDS + k));
+    ok(nd_buf_printf(&text, &err, "\"}\n"));
+  }
+  write_file(corpus_path, &text);
+  text.n = 0;
+  write_file(second_path, &text);
+  nd_buf want = {0}, got = {0};
+  nd_summary x, y;
+  run(&want, &x, options, false, 64 << 20);
+  assert_int_equal(x.pairs, DOCUMENTS / 2);
+  run(&got, &y, options, false, 1 << 12);
+  assert_int_equal(got.n, want.n);
+  assert_memory_equal(got.p, want.p, want.n);
+  nd_buf_clear(&text);
+  nd_buf_clear(&want);
+  nd_buf_clear(&got);
+  static const struct {
+    uint64_t items, wanted;
+    unsigned bits;
+  } cases[] = {{0, 1, 4}, {1 << 16, 1 << 12, 4}, {1 << 17, 1 << 12, 5}, {UINT64_MAX, 1 << 12, 10}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    assert_int_equal(nd_exact_bits(cases[i].items, cases[i].wanted), cases[i].bits);
+}
+
 static int set_up(void **state) {
   (void)state;
   if (!begin_folder(dir, sizeof dir, "little")) return -1;
@@ -172,8 +206,8 @@ static int tear_down(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_pairs),
-                                     cmocka_unit_test(test_ids_of_many_blocks),
-                                     cmocka_unit_test(test_joined)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_same_pairs), cmocka_unit_test(test_ids_of_many_blocks),
+      cmocka_unit_test(test_joined), cmocka_unit_test(test_large_parts)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -366,6 +366,24 @@ static void refused(const nd_chunk *chunk, const char *why) {
   nd_result_clear(&r);
 }
 
+/* A value for --keep that is damaged. */
+static void damaged_values(void) {
+  const int32_t falling[] = {0, 5, 2}, rising[] = {0, 5, 6};
+  const nd_chunk texts = {.layout = ND_LAYOUT_OFFSET32, .n = 2, .index = rising, .bytes = "abcdef"};
+  nd_chunk values = texts;
+  values.index = falling;
+  nd_text_stream stream = {.chunks = &texts, .facts = &values, .n = 1};
+  nd_corpus corpus = {.texts = &stream};
+  nd_options o;
+  nd_options_init(&o);
+  ok(nd_options_set(&o, "keep", "field:x", &err));
+  nd_result r;
+  nd_summary s;
+  assert_int_equal(nd_dedup_memory(&r, &s, &corpus, &o, NULL, &err), ND_ERR_DATA);
+  assert_non_null(strstr(err.message, "text 1 of a chunk ends before it begins"));
+  nd_result_clear(&r);
+}
+
 static void damage_is_refused(void **state) {
   (void)state;
   const int32_t falling[] = {0, 5, 2}, negative[] = {-4, 5, 6};
@@ -395,6 +413,38 @@ static void damage_is_refused(void **state) {
   refused(&v, "outside its buffers");
   view[0] = -1;
   refused(&v, "negative length");
+  damaged_values();
+}
+
+/* More texts, and more bytes of them, than are taken at a time. */
+static void many_texts(void **state) {
+  (void)state;
+  enum { MANY = 40000, LARGE = 5, BYTES = 1 << 20 };
+  nd_str *all = malloc(MANY * sizeof *all);
+  char *bytes = malloc(MANY * 8), *large = malloc(BYTES);
+  memset(large, 'x', BYTES);
+  for (size_t i = 0; i < MANY; i++) {
+    snprintf(bytes + 8 * i, 8, "%zu", i / 2);
+    all[i] = nd_str_of(bytes + 8 * i);
+    if (i < LARGE) all[i] = (nd_str){large, BYTES};
+  }
+  const nd_chunk chunk = {.layout = ND_LAYOUT_STR, .index = all, .n = MANY};
+  const nd_text_stream stream = {.chunks = &chunk, .n = 1};
+  const nd_corpus corpus = {.texts = &stream};
+  nd_options o;
+  nd_result r;
+  nd_summary s;
+  nd_options_init(&o);
+  ok(nd_options_set(&o, "method", "digest", &err));
+  ok(nd_dedup_memory(&r, &s, &corpus, &o, NULL, &err));
+  assert_int_equal(s.documents, MANY);
+  assert_int_equal(s.dropped, LARGE - 1 + (MANY - LARGE - 1) / 2);
+  for (size_t i = LARGE + 1; i < MANY; i++)
+    assert_int_equal(r.keep[i / 8] >> i % 8 & 1, i % 2 == 0);
+  nd_result_clear(&r);
+  free(all);
+  free(bytes);
+  free(large);
 }
 
 static int stop_now(void *context) {
@@ -576,6 +626,7 @@ int main(void) {
       cmocka_unit_test(against_and_rejects), cmocka_unit_test(nothing_is_nothing),
       cmocka_unit_test(damage_is_refused),   cmocka_unit_test(options_that_do_not_fit),
       cmocka_unit_test(failing_places),      cmocka_unit_test(bad_sources),
+      cmocka_unit_test(many_texts),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -101,6 +101,17 @@ static void empty_inputs(void **state) {
   assert_int_equal(nd_json_read(fields, ND_JSON_FIELDS + 1, nd_str_of("{}"), &err), ND_ERR_USAGE);
   assert_string_equal(nd_json_type_name(ND_JSON_ABSENT), "absent");
   assert_string_equal(nd_json_type_name(ND_JSON_STRING), "a string");
+  /* A folder without files, which would be read twice. */
+  char folder[] = "/tmp/nd_test_nothing_XXXXXX";
+  const char *input = mkdtemp(folder);
+  nd_summary s;
+  nd_options o;
+  nd_sink nowhere = {NULL, forget};
+  nd_options_init(&o);
+  ok(nd_options_set(&o, "sample", "sct:5", &err));
+  ok(nd_pairs(&s, &input, 1, &nowhere, &o, NULL, &err));
+  assert_int_equal(s.documents, 0);
+  rmdir(folder);
 }
 
 /* The option, the environment, the system: in this order. */

@@ -11,10 +11,10 @@
 #include <cmocka.h>
 
 #include "base/hash.h"
+#include "every_place.h"
 #include "neardup.h"
 #include "pipeline/job.h"
 #include "pipeline/report_data.h"
-#include "tools.h"
 
 enum { MOST = 24000 };
 
@@ -67,15 +67,15 @@ static void giant(uint32_t d, size_t n) {
 }
 
 /* The report by a run that decides at 0.5, or all of it that is about clusters' texts. */
-static void gather(bool all) {
+static nd_status try_gather(bool all) {
   nd_options o;
   nd_summary summary;
   nd_job_run j = {0};
   nd_options_init(&o);
   o.threads = 1;
   ok(nd_options_set(&o, "threshold", "0.5", &err));
-  ok(nd_job_open(&j, &summary, &o, NULL, &err));
-  ok(nd_ids_given(&j.ids, it.number, it.id, it.n, &err));
+  nd_status status = nd_job_open(&j, &summary, &o, NULL, &err);
+  if (status == ND_OK) status = nd_ids_given(&j.ids, it.number, it.id, it.n, &err);
   j.source =
       (nd_text_source){.store = &j.store, .settings = &j.settings, .split = it.n, .fetch = fetch};
   nd_clusters clusters = {it.n, it.centre, it.value};
@@ -85,9 +85,15 @@ static void gather(bool all) {
   j.split = it.n;
   nd_report_clear(&it.report);
   it.report = (nd_report){0};
-  ok((all ? nd_report_gather : nd_report_clusters)(&it.report, &source, &err));
+  if (status == ND_OK)
+    status = (all ? nd_report_gather : nd_report_clusters)(&it.report, &source, &err);
   nd_job_close(&j);
   it.n = 0;
+  return status;
+}
+
+static void gather(bool all) {
+  ok(try_gather(all));
   ok(nd_buf_append(&it.report.browser, "", 1, &err));
 }
 
@@ -296,6 +302,28 @@ static void languages(void **state) {
   assert_true(it.report.largest[1].lowest == 0); /* not known */
 }
 
+/* Every place fails once. */
+static nd_status embed_once(void *context) {
+  (void)context;
+  const uint32_t n = it.n;
+  nd_status status = try_gather(false);
+  it.n = n;
+  return status;
+}
+
+static void failing_places(void **state) {
+  (void)state;
+  uint32_t kept = add(0, 100);
+  words(kept, "k", 0, 100);
+  uint32_t large = add(kept, 74);
+  words(large, "k", 0, 60), giant(large, 30000), words(large, "k", 61, 100);
+  uint32_t long_kept = add(it.n, 100);
+  giant(long_kept, 20000);
+  (void)add(long_kept, 60);
+  for (uint32_t c = 0; c < 8; c++) (void)add(add(it.n, 100), 80);
+  assert_true(every_place_fails(embed_once, NULL) > 20);
+}
+
 static int clear(void **state) {
   (void)state;
   for (size_t i = 0; i < 64; i++) nd_buf_clear(&it.text[i]);
@@ -308,6 +336,7 @@ int main(void) {
       cmocka_unit_test(long_texts),        cmocka_unit_test(first_words),
       cmocka_unit_test(no_room_for_texts), cmocka_unit_test(too_much_to_read),
       cmocka_unit_test(many_members),      cmocka_unit_test(languages),
+      cmocka_unit_test(failing_places),
   };
   return cmocka_run_group_tests(tests, NULL, clear);
 }

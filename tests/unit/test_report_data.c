@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 #include <cmocka.h>
 
@@ -110,13 +111,68 @@ static void counts_agree(void **state) {
   assert_non_null(strstr(err.message, "then 5 and 2"));
 }
 
+/* Pages that are read twice, of which some are none, and one unpacks to more than is allowed: both
+ * readings see the same. */
+static void counted_pages(void **state) {
+  (void)state;
+  static const struct {
+    const char *type, *body;
+    bool packed;
+  } pages[] = {{"text/plain", "one two three four five six seven", false},
+               {"text/plain", "one two three four five six seven", true},
+               {"image/png", "picture", false},
+               {"text/plain", NULL, true}, /* long */
+               {"text/plain", "one two three four five six nine", false}};
+  enum { LONG = 5000 };
+  static char large[LONG + 1];
+  memset(large, 'x', LONG);
+  char path[] = "/tmp/nd_test_pages_XXXXXX";
+  FILE *f = fdopen(mkstemp(path), "w");
+  assert_non_null(f);
+  for (size_t i = 0; i < sizeof pages / sizeof *pages; i++) {
+    char head[200];
+    unsigned char body[LONG];
+    const char *text = pages[i].body ? pages[i].body : large;
+    uLongf n = sizeof body;
+    if (pages[i].packed)
+      assert_int_equal(compress(body, &n, (const Bytef *)text, (uLong)strlen(text)), Z_OK);
+    else
+      memcpy(body, text, n = (uLongf)strlen(text));
+    snprintf(head, sizeof head, "HTTP/1.1 200 OK\r\nContent-Type: %s%s\r\n\r\n", pages[i].type,
+             pages[i].packed ? "\r\nContent-Encoding: deflate" : "");
+    fprintf(f,
+            "WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:x:%zu>\r\n"
+            "WARC-Target-URI: http://a.example.org/%zu\r\nContent-Type: application/http\r\n"
+            "Content-Length: %zu\r\n\r\n%s",
+            i, i, strlen(head) + n, head);
+    assert_int_equal(fwrite(body, 1, n, f), n);
+    fputs("\r\n\r\n", f);
+  }
+  fclose(f);
+  const char *input = path;
+  nd_sink sink = {NULL, forget};
+  nd_options o;
+  nd_summary s;
+  nd_options_init(&o);
+  ok(nd_options_set(&o, "sample", "sct:9", &err));
+  ok(nd_options_set(&o, "max-document", "1000", &err));
+  ok(nd_pairs(&s, &input, 1, &sink, &o, NULL, &err));
+  assert_int_equal(s.documents, 4);
+  assert_int_equal(s.rejected, 1);
+  assert_int_equal(s.others, 1);
+  assert_int_equal(s.copies, 1);
+  unlink(path);
+}
+
 /* The command in the report can be given to a shell again: words with blanks and quotes are
  * quoted, and of many inputs the first ones are named. */
 static void the_command(void **state) {
   (void)state;
   enum { FILES = 25 };
-  static const char *const names[] = {"plain-1", "~home", "it's", "a b", "UPPER.txt", "\xc3\xa9"};
-  static const char *const shown[] = {"plain-1", "'~home'", "'it'\\''s'", "'a b'", "UPPER.txt"};
+  static const char *const names[] = {"plain-1",   "~home", "it's",    "a b",
+                                      "UPPER.txt", "a~b",   "\xc3\xa9"};
+  static const char *const shown[] = {"plain-1", "'~home'",   "'it'\\''s'",
+                                      "'a b'",   "UPPER.txt", "a~b"};
   char dir[] = "/tmp/nd_test_report_XXXXXX", before[500];
   const char *inputs[FILES];
   static char input[FILES][40];
@@ -323,11 +379,15 @@ static void in_memory(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(sizes_have_names), cmocka_unit_test(reasons),
-      cmocka_unit_test(closeness),        cmocka_unit_test(bins),
-      cmocka_unit_test(counts_agree),     cmocka_unit_test(the_command),
-      cmocka_unit_test(every_kind),       cmocka_unit_test(many_documents),
-      cmocka_unit_test(in_memory)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(sizes_have_names),
+                                     cmocka_unit_test(counted_pages),
+                                     cmocka_unit_test(reasons),
+                                     cmocka_unit_test(closeness),
+                                     cmocka_unit_test(bins),
+                                     cmocka_unit_test(counts_agree),
+                                     cmocka_unit_test(the_command),
+                                     cmocka_unit_test(every_kind),
+                                     cmocka_unit_test(many_documents),
+                                     cmocka_unit_test(in_memory)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
