@@ -372,7 +372,9 @@ static void write_folder(void) {
     assert_int_equal(gzwrite(f, b.p, (unsigned)b.n), b.n);
     assert_int_equal(gzclose(f), Z_OK);
   }
-  snprintf(path, sizeof path, "%s/whole.jsonl.gz", folder_path);
+  snprintf(path, sizeof path, "%s/deep", folder_path);
+  assert_int_equal(mkdir(path, 0777), 0);
+  snprintf(path, sizeof path, "%s/deep/whole.jsonl.gz", folder_path);
   gzFile f = gzopen(path, "wb");
   for (int i = 0; i < 4; i++)
     assert_true(gzprintf(f, "{\"text\": \"%d is a number, and %d another\"}\n", i, i * i) > 0);
@@ -380,6 +382,10 @@ static void write_folder(void) {
   b.n = 0;
   put(&b, "{\"text\": 1}\n");
   snprintf(path, sizeof path, "%s/wrong.jsonl", folder_path);
+  write_file(path, &b);
+  b.n = 0;
+  put(&b, "WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 0\r\n\r\n\r\n\r\n");
+  snprintf(path, sizeof path, "%s/info.warc", folder_path);
   write_file(path, &b);
   snprintf(path, sizeof path, "%s/gone", folder_path);
   assert_int_equal(symlink("nowhere", path), 0);
@@ -432,7 +438,7 @@ static int setup(void **state) {
   nd_buf_clear(&copies);
   nd_buf crowd = {0};
   snprintf(crowd_path, sizeof crowd_path, "%s/crowd.jsonl", dir);
-  for (int i = 0; i < 140; i++)
+  for (int i = 0; i < 130; i++)
     ok(nd_buf_printf(&crowd, &err,
                      "{\"id\": \"e%d\", \"url\": \"http://%d.example.org/%d\", \"text\": \"all "
                      "of them say the same and then w%d\"}\n",
@@ -446,7 +452,7 @@ static int setup(void **state) {
     ok(nd_buf_printf(&wide, &err,
                      "{\"id\": %d, \"text\": \"a text of %d and %d words\", \"pad\": \"", i, i / 2,
                      i / 3));
-    const size_t pad = i == 7 ? 900000 : 400000;
+    const size_t pad = i == 9 ? 900000 : 400000; /* over the end of a range */
     ok(nd_buf_reserve(&wide, pad, &err));
     memset(wide.p + wide.n, 'x', pad);
     wide.n += pad;

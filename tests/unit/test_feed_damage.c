@@ -111,6 +111,7 @@ static void what_is_read(void **state) {
       {NULL, {DAMAGE, DAMAGE, A "\n"}, "!|" A "|", &nd_format_jsonl},
       {NULL, {DAMAGE, EMPTY, A "\n"}, "!|" A "|", &nd_format_jsonl},
       {NULL, {DAMAGE, EMPTY, DAMAGE, A "\n"}, "!|" A "|", &nd_format_jsonl},
+      {NULL, {DAMAGE, A "\n", DAMAGE, B "\n"}, "!|" A "|!|" B "|", &nd_format_jsonl},
       {NULL, {"\n", DAMAGE, A "\n"}, "!|" A "|", &nd_format_jsonl},
       {NULL, {DAMAGE, DOC("1") "\n" DOC("2")}, "!|" DOC("1") "|" DOC("2") "|", &nd_format_trec},
       {NULL, {A "\n", DAMAGE, B "\n"}, A "|!|" B "|", &nd_format_jsonl},

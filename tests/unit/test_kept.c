@@ -142,12 +142,14 @@ static void packed_files(void **state) {
     }
   }
   remove_out();
-  /* The last time it is asked, a large file is being copied. */
-  a = (asked){0, a.times};
-  assert_int_equal(run(&s, &a), ND_ERR_CANCELLED);
-  assert_int_equal(a.times, a.stop_at);
-  assert_int_not_equal(access(path_in(dir, "out/summary.json"), F_OK), 0);
-  remove_out();
+  /* The last times it is asked, the large file is being copied. */
+  for (int all = a.times, last = 0; last < 3; last++) {
+    a = (asked){0, all - last};
+    assert_int_equal(run(&s, &a), ND_ERR_CANCELLED);
+    assert_int_equal(a.times, a.stop_at);
+    assert_int_not_equal(access(path_in(dir, "out/summary.json"), F_OK), 0);
+    remove_out();
+  }
   for (int f = 0; f < FILES; f++) unlink(path_in(dir, files[f].name));
   nd_buf_clear(&got);
   nd_buf_clear(&want);
