@@ -53,7 +53,7 @@ nd_status nd_common_new(nd_common **out, const nd_common_options *o, nd_error *e
     c->cap = longest + PIECE * (uint64_t)c->options.threads;
   c->piece = PIECE;
   if (nd_mem_is_strict()) {
-    c->cap = 4 * longest;
+    c->cap = 2 * longest;
     c->piece = 0;
   }
   if (c->cap > all) c->cap = all;

@@ -5,7 +5,7 @@
 
 #include "base/io.h"
 
-enum { LEAST_BYTES = 1 << 12, MOST_BYTES = 1 << 18, STRICT_BYTES = 1 << 5, MOST_BITS = 12 };
+enum { LEAST_BYTES = 1 << 12, MOST_BYTES = 1 << 18, STRICT_BYTES = 1 << 9, MOST_BITS = 12 };
 static const char file_name[] = "a temporary file for sketches";
 
 typedef struct part {

@@ -36,6 +36,7 @@ static nd_status find_near(values *v, nd_error *err) {
 
 /* --- out of core -------------------------------------------------------------- */
 
+/* Of documents that have shingles, and so values. */
 static nd_status deal_values(void *to, const uint64_t *value, const uint32_t *position, size_t n,
                              nd_error *err) {
   const values *v = to;
@@ -43,7 +44,7 @@ static nd_status deal_values(void *to, const uint64_t *value, const uint32_t *po
   for (size_t i = 0; i < n; i++, value += each) {
     for (uint32_t p = 0; p < v->places; p++) {
       uint64_t record[2] = {value[p], position[i]};
-      if (value[p] != UINT64_MAX) ND_TRY(nd_deal_add(v->deal, p, record, err));
+      ND_TRY(nd_deal_add(v->deal, p, record, err));
     }
   }
   return ND_OK;

@@ -176,11 +176,11 @@ static nd_status count_pairs(void *context, unsigned member, const nd_common_pai
   return ND_OK;
 }
 
-/* 200 documents in three lists: more pairs than are handed over at once. */
+/* 200 of 400 documents in three lists: more pairs than are handed over at once. */
 static nd_status count_all(void *context) {
   enum { N = 200 };
   counting *x = context;
-  const nd_common_options o = {.documents = N, .threads = 2, .memory = x->memory};
+  const nd_common_options o = {.documents = 2 * N, .threads = 2, .memory = x->memory};
   nd_common *c;
   uint32_t document[N];
   x->pairs = x->calls = 0;
@@ -202,7 +202,7 @@ static void test_faults(void **state) {
   (void)state;
   counting x = {.memory = 1 << 20};
   assert_true(every_place_fails(count_all, &x) >= 8);
-  x.memory = 4000; /* counters of one thread */
+  x.memory = 8000; /* counters of one thread */
   ok(count_all(&x));
   const uint64_t calls = x.calls;
   assert_true(calls > 3);
