@@ -469,7 +469,7 @@ static const operation operations[] = {
      false},
     {"pairs of a crowd by values, in little",
      run_crowd,
-     {"family", "linear", "threshold", "0.2"},
+     {"family", "linear", "threshold", "0.2", "permutations", "16"},
      false},
     {"pairs by edit, all of it shown",
      run_pairs,
