@@ -1,6 +1,5 @@
 /* Classes of shingles per pair of documents, against counting one by one: as parts of the keys and
  * slices of a part, in one piece or by squares where the lists do not fit; and what is refused. */
-#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +14,7 @@
 #include "text/words.h"
 #include "tools.h"
 
-enum { MOST = 600, WORDS = 40 };
+enum { MOST = 300, WORDS = 40 };
 
 static nd_options options;
 static nd_settings settings;
@@ -27,7 +26,7 @@ static bool crowd; /* every document is the same word */
 static int word_of(char *out, size_t room, uint32_t document, uint32_t i) {
   if (crowd) return snprintf(out, room, "all");
   if (i < 2) return snprintf(out, room, "all%u", i);
-  return snprintf(out, room, "w%ux%u", (document + i % 3) / 3, i);
+  return snprintf(out, room, "w%ux%u", (document + i) / (2 + i % 5), i);
 }
 
 static nd_status fetch(nd_buf *out, void *context, uint32_t document, nd_error *e) {
@@ -136,10 +135,10 @@ static void same_counts(void **state) {
     uint64_t memory, tokens;
     unsigned bits;
   } cases[] = {
-      {512, 1, 64 << 20, 512 * WORDS, 4}, /* whole jobs */
-      {600, 2, 64 << 20, UINT64_C(1) << 21, 5} /* more parts; two threads */,
+      {256, 1, 64 << 20, 256 * WORDS, 4}, /* whole jobs */
+      {300, 2, 64 << 20, UINT64_C(1) << 21, 5} /* more parts; two threads */,
       {90, 2, 64 << 20, UINT64_C(1) << 50, 10},
-      {600, 2, 600 * 384, 600 * WORDS, 4}, /* little room: by squares */
+      {300, 2, 300 * 384, 300 * WORDS, 4}, /* little room: by squares */
       {1, 1, 1 << 20, WORDS, 4},           /* no pair */
   };
   uint32_t *document = malloc(MOST * sizeof *document);
