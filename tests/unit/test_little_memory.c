@@ -144,6 +144,11 @@ static void test_joined(void **state) {
   run(&got, &y, options, false, 1 << 14);
   assert_int_equal(got.n, want.n);
   assert_memory_equal(got.p, want.p, want.n);
+  static char no_words[] = "{\"id\": \"x\", \"text\": \"\"}\n"; /* nothing to compare with */
+  write_file(second_path, &(nd_buf){.p = no_words, .n = strlen(no_words)});
+  run(&got, &y, options, true, 1 << 14);
+  assert_true(got.n == 0 && y.against_documents == 1);
+  write_file(second_path, &(nd_buf){.p = text.p, .n = 0});
   for (int swapped = 0; swapped < 2; swapped++) {
     run(&got, &y, options, true, 1 << 14);
     assert_int_equal(got.n, 0);

@@ -392,6 +392,30 @@ static void two_ranges(void **state) {
   nd_buf_clear(&file);
 }
 
+/* After a giant the buffers are small again, and the next document is what it always is. */
+static void a_giant(void **state) {
+  (void)state;
+  enum { BYTES = 17 << 20 };
+  char *bytes = malloc(BYTES);
+  for (size_t i = 0; i < BYTES; i++) bytes[i] = i % 1000 == 999 ? ' ' : (char)('a' + i / 1000 % 26);
+  nd_stage *s = stage_of(usual, 1), *fresh = stage_of(usual, 1);
+  nd_str small = nd_str_of("one two three four five six"), giant = {bytes, BYTES};
+  nd_stage_rows rows = {.n = 1, .text = &giant};
+  nd_stage_block b;
+  nd_buf image = {0};
+  ok(nd_stage_sign(&b, s, 0, 0, &rows, &err));
+  assert_true(b.tokens > 17000);
+  rows.text = &small;
+  ok(nd_stage_sign(&b, s, 0, 1, &rows, &err));
+  keep(&image, b.image);
+  ok(nd_stage_sign(&b, fresh, 0, 1, &rows, &err));
+  assert_true(nd_str_eq(nd_buf_str(&image), b.image));
+  nd_buf_clear(&image);
+  nd_stage_free(s);
+  nd_stage_free(fresh);
+  free(bytes);
+}
+
 static int set_up(void **state) {
   (void)state;
   if (!mkdtemp(dir)) return -1;
@@ -407,9 +431,10 @@ static int tear_down(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(direct_ones), cmocka_unit_test(cut_rejects), cmocka_unit_test(no_documents),
-      cmocka_unit_test(lists),       cmocka_unit_test(odd_jobs),    cmocka_unit_test(evidence),
-      cmocka_unit_test(many_pairs),  cmocka_unit_test(many_sites),  cmocka_unit_test(two_ranges),
+      cmocka_unit_test(direct_ones),  cmocka_unit_test(a_giant),    cmocka_unit_test(cut_rejects),
+      cmocka_unit_test(no_documents), cmocka_unit_test(lists),      cmocka_unit_test(odd_jobs),
+      cmocka_unit_test(evidence),     cmocka_unit_test(many_pairs), cmocka_unit_test(many_sites),
+      cmocka_unit_test(two_ranges),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }
