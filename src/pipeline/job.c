@@ -66,8 +66,7 @@ nd_status nd_job_open(nd_job_run *j, nd_summary *summary, const nd_options *opti
   clock_gettime(CLOCK_MONOTONIC, &j->began);
   j->stage_began = j->began;
   j->cpu_began = cpu_seconds();
-  ND_TRY(nd_options_check(options, err));
-  ND_TRY(nd_settings_resolve(&j->settings, options, err));
+  ND_TRY(nd_settings_check(&j->settings, options, err));
   const nd_settings *s = &j->settings;
   note_settings(summary, s);
   return ND_OK;

@@ -363,7 +363,7 @@ void nd_options_get(char *out, size_t room, const nd_options *options, const nd_
   }
 }
 
-nd_status nd_options_check(const nd_options *options, nd_error *err) {
+nd_status nd_settings_check(nd_settings *out, const nd_options *options, nd_error *err) {
   /* Fields may have been set directly: each must be what its text would give. */
   nd_options copy = *options;
   if (!options->threshold.den || !options->recall.den || !options->boilerplate_share.den)
@@ -374,6 +374,10 @@ nd_status nd_options_check(const nd_options *options, nd_error *err) {
     if (info->type == ND_OPTION_LIST) *((char *)&copy + info->offset) = '\0';
     ND_TRY(nd_options_set(&copy, info->name, value, err));
   }
+  return nd_settings_resolve(out, options, err);
+}
+
+nd_status nd_options_check(const nd_options *options, nd_error *err) {
   nd_settings settings;
-  return nd_settings_resolve(&settings, options, err);
+  return nd_settings_check(&settings, options, err);
 }

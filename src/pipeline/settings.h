@@ -68,4 +68,8 @@ bool nd_settings_use_texts(const nd_settings *s);
 
 nd_status nd_settings_resolve(nd_settings *out, const nd_options *o, nd_error *err) ND_MUST_CHECK;
 
+/* The same of options whose fields may hold anything: each is looked at first (options.c). */
+nd_status nd_settings_check(nd_settings *out, const nd_options *options,
+                            nd_error *err) ND_MUST_CHECK;
+
 #endif

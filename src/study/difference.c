@@ -89,7 +89,8 @@ static nd_str without_index(nd_str path) {
   return path;
 }
 
-/* What is left of a URL when differences up to `level` do not count. */
+/* What is left of a URL when differences up to `level`, which is below ND_URL_HOST, do not
+ * count. */
 static nd_status reduce(nd_buf *out, nd_str url, nd_url_difference level, nd_error *err) {
   out->n = 0;
   url.n = find(url, '#');
@@ -105,11 +106,10 @@ static nd_status reduce(nd_buf *out, nd_str url, nd_url_difference level, nd_err
   nd_str query = after(url, mark < url.n ? mark + 1 : mark);
   if (level >= ND_URL_SESSION) path.n = find(path, ';');
   if (level >= ND_URL_INDEX) path = without_index(path);
-  if (level < ND_URL_HOST)
-    for (size_t i = 0; i < host.n; i++) {
-      char c = lower(host.p[i]);
-      ND_TRY(nd_buf_append(out, &c, 1, err));
-    }
+  for (size_t i = 0; i < host.n; i++) {
+    char c = lower(host.p[i]);
+    ND_TRY(nd_buf_append(out, &c, 1, err));
+  }
   if (level < ND_URL_PATH) ND_TRY(nd_buf_append(out, path.p, path.n, err));
   if (level < ND_URL_SESSION && mark < url.n) ND_TRY(nd_buf_append(out, "?", 1, err));
   if (level < ND_URL_SESSION) return nd_buf_append(out, query.p, query.n, err);
@@ -176,10 +176,9 @@ static bool is_time(nd_str w, bool *sure) {
     return true;
   }
   if (d == w.n) return d <= 2 || (d == 3 && w.p[0] != '0'); /* hours … milliseconds */
-  nd_str rest = after(w, d);
+  nd_str rest = after(w, d);                                /* not empty */
   if (d == 0 || d > 2) return false;
-  if (rest.n >= 1 && (rest.p[0] == 't' || rest.p[0] == 'z') &&
-      digits_of(after(rest, 1)) == rest.n - 1) {
+  if ((rest.p[0] == 't' || rest.p[0] == 'z') && digits_of(after(rest, 1)) == rest.n - 1) {
     *sure = true; /* 02t15 of an ISO time, 05z */
     return true;
   }
@@ -236,15 +235,14 @@ static bool one_passage(const nd_diff *d) {
 /* The largest change holds most of what differs, and much of both documents. */
 static bool other_core(const nd_diff *d, size_t n, size_t m) {
   uint64_t most = 0, changed = d->only_a + d->only_b;
-  const nd_diff_run *core = NULL;
+  nd_diff_run core = {0};
   for (size_t i = 0; i < d->n; i++) {
     const nd_diff_run *r = &d->runs[i];
     if (r->same || (uint64_t)r->a_n + r->b_n <= most) continue;
     most = (uint64_t)r->a_n + r->b_n;
-    core = r;
+    core = *r;
   }
-  return core && most * 10 >= changed * 6 && (uint64_t)core->a_n * 7 >= n &&
-         (uint64_t)core->b_n * 7 >= m;
+  return most * 10 >= changed * 6 && (uint64_t)core.a_n * 7 >= n && (uint64_t)core.b_n * 7 >= m;
 }
 
 nd_difference nd_difference_kind(nd_diff *d, const nd_tokens *a, const nd_tokens *b,

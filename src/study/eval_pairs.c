@@ -43,10 +43,6 @@ static void add_pair(const nd_compare *c, tally *t, uint64_t key, bool truth, bo
   t->of_both[b] += truth && result;
 }
 
-static bool left_out(const nd_compare *c, uint64_t key) {
-  return c->without[key >> 32] || c->without[(uint32_t)key];
-}
-
 /* One pair of the union of two lists of pairs; SIZE_MAX: not in that list. */
 static void weigh(const nd_compare *c, tally *t, size_t i, size_t j) {
   const nd_list *x = &c->truth, *y = &c->result;
@@ -54,7 +50,7 @@ static void weigh(const nd_compare *c, tally *t, size_t i, size_t j) {
   uint64_t key = in_x ? x->key[i] : y->key[j];
   nd_judgement truth = in_x ? (nd_judgement)x->judged[i] : ND_JUDGED_NO;
   nd_judgement result = in_y ? (nd_judgement)y->judged[j] : ND_JUDGED_NO;
-  if (left_out(c, key) || truth == ND_JUDGED_BOTH || result == ND_JUDGED_BOTH) return;
+  if (truth == ND_JUDGED_BOTH || result == ND_JUDGED_BOTH) return;
   unsigned g = nd_compare_pair_group(c, (uint32_t)(key >> 32), (uint32_t)key);
   if (c->judged && !in_x) {
     t->group[0].unjudged += result == ND_JUDGED_YES;
@@ -89,7 +85,12 @@ static void forget(const nd_compare *c, tally *t, uint64_t key) {
   t->of_none[b]++;
 }
 
-/* A list of pairs against one of clusters, whose own pairs are added later. */
+static bool left_out(const nd_compare *c, uint64_t key) {
+  return c->without[key >> 32] || c->without[(uint32_t)key];
+}
+
+/* A list of pairs against one of clusters, whose own pairs are counted later, and then all of
+ * them. */
 static void look_up(const nd_compare *c, tally *t, const nd_list *pairs, const nd_list *clusters,
                     bool pairs_are_truth) {
   for (size_t i = 0; i < pairs->n; i++) {
@@ -99,10 +100,9 @@ static void look_up(const nd_compare *c, tally *t, const nd_list *pairs, const n
     bool together = nd_list_judge(&listed, clusters, key) == ND_JUDGED_YES;
     if (pairs->judged[i] == ND_JUDGED_BOTH) {
       if (together) forget(c, t, key);
-    } else if (pairs_are_truth)
-      add_pair(c, t, key, yes, together && (c->judged || yes));
-    else
-      add_pair(c, t, key, together && yes, yes);
+    } else {
+      add_pair(c, t, key, pairs_are_truth ? yes : together, pairs_are_truth ? together : yes);
+    }
   }
 }
 

@@ -119,16 +119,15 @@ static void put(writer *w, const char *text) {
   if (w->status == ND_OK) w->status = nd_buf_append(w->out, text, strlen(text), w->err);
 }
 
-/* Columns of a terminal, about: Chinese, Japanese and Korean take two. */
+/* Columns of a terminal, about: Chinese, Japanese and Korean take two.  A word has letters, marks
+ * and digits, and is normal: no full-width forms, no emoji. */
 static unsigned columns_of(nd_str text) {
   unsigned n = 0;
   for (size_t at = 0; at < text.n;) {
     uint32_t c = nd_escape_point(text, &at);
-    bool mark =
-        (c >= 0x300 && c < 0x370) || (c >= 0x200b && c < 0x2010) || (c >= 0xfe00 && c < 0xfe10);
+    bool mark = (c >= 0x300 && c < 0x370) || (c >= 0xfe00 && c < 0xfe10) || c >= 0xe0000;
     bool wide = (c >= 0x1100 && c < 0x1160) || (c >= 0x2e80 && c < 0xa4d0) ||
-                (c >= 0xac00 && c < 0xd7a4) || (c >= 0xf900 && c < 0xfb00) ||
-                (c >= 0xfe30 && c < 0xfe70) || (c >= 0xff00 && c < 0xff61) || c >= 0x1f300;
+                (c >= 0xac00 && c < 0xd7a4) || (c >= 0xf900 && c < 0xfb00) || c >= 0x20000;
     n += mark ? 0 : wide ? 2 : 1;
   }
   return n;
@@ -255,8 +254,7 @@ static nd_status run(nd_explained *e, nd_summary *out, const nd_explain_request 
                      const nd_sink *sink, const nd_options *options, const nd_hooks *hooks,
                      nd_error *err) {
   nd_settings settings;
-  ND_TRY(nd_options_check(options, err));
-  ND_TRY(nd_settings_resolve(&settings, options, err));
+  ND_TRY(nd_settings_check(&settings, options, err));
   finder f = {.e = e, .request = q};
   nd_status status = find_both(&f, out, options, hooks, err);
   nd_buf_clear(&f.escaped[0]);

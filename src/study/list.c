@@ -269,7 +269,7 @@ nd_status nd_list_widen(nd_list *l, uint32_t documents, nd_error *err) {
 nd_judgement nd_list_judge(bool *listed, const nd_list *l, uint64_t key) {
   *listed = true;
   if (l->kind == ND_LIST_CLUSTERS) {
-    uint32_t a = nd_list_cluster(l, (uint32_t)(key >> 32)), b = nd_list_cluster(l, (uint32_t)key);
+    uint32_t a = l->cluster[key >> 32], b = l->cluster[(uint32_t)key];
     if (a == ND_CONTRADICTED || b == ND_CONTRADICTED) return ND_JUDGED_BOTH;
     return a == b && a != ND_NO_ID ? ND_JUDGED_YES : ND_JUDGED_NO;
   }

@@ -46,12 +46,8 @@ nd_status nd_list_kind_of(nd_list_kind *out, const char *word, const char *optio
 /* Gives a cluster list room for documents that were numbered after it was read. */
 nd_status nd_list_widen(nd_list *l, uint32_t documents, nd_error *err) ND_MUST_CHECK;
 
-/* The cluster of a document, ND_NO_ID when the list does not name it. */
-static inline uint32_t nd_list_cluster(const nd_list *l, uint32_t document) {
-  return document < l->document_n ? l->cluster[document] : ND_NO_ID;
-}
-
-/* What the list says about a pair; *listed = false: nothing (for clusters: no). */
+/* What the list says about a pair; *listed = false: nothing (for clusters: no).
+ * The documents are among those that a list of clusters has room for. */
 nd_judgement nd_list_judge(bool *listed, const nd_list *l, uint64_t key);
 
 #endif

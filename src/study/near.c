@@ -48,7 +48,7 @@ nd_status nd_near_init(nd_near *n, const nd_list *list, uint32_t documents, nd_e
 }
 
 static bool in_cluster(const nd_near *n, uint32_t document, uint32_t *cluster) {
-  *cluster = nd_list_cluster(n->list, document);
+  *cluster = n->list->cluster[document];
   return *cluster < ND_CONTRADICTED;
 }
 
@@ -94,9 +94,9 @@ void nd_near_first(size_t *first, nd_near *n, const uint32_t *document, size_t m
       if (in_cluster(n, document[i], &cluster) && n->place[cluster] > 1) first[i] = i + 1;
     }
     n->last++;
-    for (size_t i = 0; i < m; i++) { /* the first member waits for the second */
-      uint32_t cluster;
-      if (first[i] == SIZE_MAX || !in_cluster(n, document[i], &cluster)) continue;
+    for (size_t i = 0; i < m; i++) {      /* the first member waits for the second */
+      if (first[i] == SIZE_MAX) continue; /* alone, or in no cluster */
+      uint32_t cluster = n->list->cluster[document[i]];
       if (n->mark[cluster] != n->last) {
         n->mark[cluster] = n->last;
         n->place[cluster] = (uint32_t)i;

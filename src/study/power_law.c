@@ -14,8 +14,7 @@ double nd_power_law_slope(const uint64_t *count, size_t most) {
     sxx += x * x;
     sxy += x * y;
   }
-  double below = n * sxx - sx * sx;
-  return n >= 2 && below > 0 ? (n * sxy - sx * sy) / below : NAN;
+  return n >= 2 ? (n * sxy - sx * sy) / (n * sxx - sx * sx) : NAN; /* no x is there twice */
 }
 
 double nd_power_law_likely(const uint64_t *count, size_t most) {

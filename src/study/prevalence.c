@@ -283,8 +283,7 @@ static nd_status put_run(nd_table *t, const nd_trec_run *run, const run_sums *s,
   ND_TRY(nd_table_count(t, s->documents, err));
   ND_TRY(nd_table_count(t, run->repeated, err));
   ND_TRY(nd_table_count(t, run->ties, err));
-  for (int k = 0; k < TOPS; k++)
-    ND_TRY(nd_table_real(t, s->run_topics > 0 ? s->share[k] / s->run_topics : NAN, 2, err));
+  for (int k = 0; k < TOPS; k++) ND_TRY(nd_table_real(t, s->share[k] / s->run_topics, 2, err));
   ND_TRY(nd_table_count(t, s->redundant, err));
   return nd_table_real(t, percent((double)s->redundant, (double)s->documents), 2, err);
 }
@@ -327,11 +326,7 @@ static nd_status read_pairs(work *w, nd_error *err) {
   nd_list_rule rule = {.closed = true};
   ND_TRY(nd_list_kind_of(&rule.kind, q->pairs_kind, "--pairs-kind", err));
   ND_TRY(nd_list_read(&w->list, q->pairs, &rule, &w->trec.documents, err));
-  if (w->list.kind == ND_LIST_PAIRS) {
-    w->summary->pairs = w->list.n;
-  } else {
-    ND_TRY(nd_list_widen(&w->list, (uint32_t)w->trec.documents.n, err));
-  }
+  w->summary->pairs = w->list.n; /* clusters have none */
   return nd_near_init(&w->near, &w->list, (uint32_t)w->trec.documents.n, err);
 }
 

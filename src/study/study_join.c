@@ -444,11 +444,10 @@ nd_status nd_study_join(nd_study_run *run, nd_error *err) {
   nd_reading_options(&options, run->options);
   options.against[0] = '\0';
   nd_settings settings;
-  nd_status status = nd_settings_resolve(&settings, &options, err);
+  ND_TRY(nd_settings_resolve(&settings, &options, err));
   c.memory = settings.memory;
-  if (status == ND_OK)
-    status = nd_corpus_each(run->summary, run->request->inputs, run->request->input_n, &options,
-                            run->hooks, take_document, &c, err);
+  nd_status status = nd_corpus_each(run->summary, run->request->inputs, run->request->input_n,
+                                    &options, run->hooks, take_document, &c, err);
   s.records = c.set[0].n;
   if (status == ND_OK) status = measure(&s, &c, sets, err);
   if (status == ND_OK && run->request->directory) status = draw(&s, err);

@@ -18,7 +18,7 @@
 #include "candidate/shared_values.h"
 #include "feature/shingle.h"
 #include "pipeline/workdir.h"
-#include "sketch/minhash.h"
+#include "sketch/linear.h"
 #include "sketch/simhash.h"
 #include "study/judge.h"
 #include "study/pages.h"
@@ -46,7 +46,7 @@ static const double published_cosine[LEVELS] = {1,    0.97, 0.97, 0.99, 0.89, 0.
 
 typedef struct sketcher {
   nd_simhash simhash;
-  nd_minhash minhash;
+  nd_linear values;
   nd_shingles shingles;
   uint64_t seed;
 } sketcher;
@@ -83,8 +83,7 @@ static nd_status make_sketch(uint64_t *out, void *context, const nd_tokens *t, n
   for (int i = 0; i < SIZES; i++) {
     spec.size = shingle_sizes[i];
     ND_TRY(nd_shingle_make(&s->shingles, text, t->end, t->count, spec, s->seed, false, err));
-    ND_TRY(nd_minhash_sketch(out + 1 + i * FUNCTIONS, &s->minhash, s->shingles.fingerprint,
-                             s->shingles.n, err));
+    nd_linear_sketch(out + 1 + i * FUNCTIONS, &s->values, s->shingles.fingerprint, s->shingles.n);
   }
   return ND_OK;
 }
@@ -191,29 +190,36 @@ static size_t sampled(const level *of) {
   return of->seen < SAMPLE ? (size_t)of->seen : SAMPLE;
 }
 
+static void want_sampled(nd_pages *p, const level *of) {
+  for (size_t k = 0; k < sampled(of); k++)
+    p->wanted[of->sample[k] >> 32] = p->wanted[(uint32_t)of->sample[k]] = 1;
+}
+
+static nd_status measure_level(level *of, const nd_pages *p, nd_token_diff *scratch,
+                               nd_error *err) {
+  size_t n = sampled(of);
+  of->cosine = n ? 0 : NAN;
+  for (size_t k = 0; k < n; k++) {
+    uint32_t a = (uint32_t)(of->sample[k] >> 32), b = (uint32_t)of->sample[k];
+    double cosine;
+    ND_TRY(nd_token_cosine(&cosine, scratch, p->tokens + p->begin[a], p->length[a],
+                           p->tokens + p->begin[b], p->length[b], err));
+    of->cosine += cosine / (double)n;
+  }
+  return ND_OK;
+}
+
 static nd_status measure_cosines(library *l, const nd_options *options, nd_error *err) {
   nd_pages *p = &l->pages;
+  level *of[(1 + SIZES) * LEVELS];
+  for (int i = 0; i < (1 + SIZES) * LEVELS; i++) of[i] = &l->of[i / LEVELS].levels[i % LEVELS];
+  ND_TRY(nd_pages_want(p, err));
+  for (int i = 0; i < (1 + SIZES) * LEVELS; i++) want_sampled(p, of[i]);
+  ND_TRY(nd_pages_fetch(p, l->run->request, options, l->run->hooks, err));
   nd_token_diff scratch = {0};
-  nd_status status = nd_pages_want(p, err);
-  for (int pass = 0; pass < 2 && status == ND_OK; pass++) {
-    for (int i = 0; i < (1 + SIZES) * LEVELS && status == ND_OK; i++) {
-      level *of = &l->of[i / LEVELS].levels[i % LEVELS];
-      size_t n = sampled(of);
-      of->cosine = n ? 0 : NAN;
-      for (size_t k = 0; k < n && status == ND_OK; k++) {
-        uint32_t a = (uint32_t)(of->sample[k] >> 32), b = (uint32_t)of->sample[k];
-        double cosine = 0;
-        if (pass == 0)
-          p->wanted[a] = p->wanted[b] = 1;
-        else
-          status = nd_token_cosine(&cosine, &scratch, p->tokens + p->begin[a], p->length[a],
-                                   p->tokens + p->begin[b], p->length[b], err);
-        of->cosine += cosine / (double)n;
-      }
-    }
-    if (pass == 0 && status == ND_OK)
-      status = nd_pages_fetch(p, l->run->request, options, l->run->hooks, err);
-  }
+  nd_status status = ND_OK;
+  for (int i = 0; i < (1 + SIZES) * LEVELS && status == ND_OK; i++)
+    status = measure_level(of[i], p, &scratch, err);
   nd_token_diff_clear(&scratch);
   return status;
 }
@@ -421,8 +427,7 @@ static double slope(const double *x, const double *y, int n) {
     sxx += x[i] * x[i];
     sxy += x[i] * y[i];
   }
-  double below = m * sxx - sx * sx;
-  return m >= 2 && below > 0 ? (m * sxy - sx * sy) / below : NAN;
+  return m >= 2 ? (m * sxy - sx * sy) / (m * sxx - sx * sx) : NAN; /* no x is there twice */
 }
 
 static nd_status growth_table(library *l, nd_study_report *r, nd_error *err) {
@@ -475,14 +480,13 @@ static nd_status read_all(library *l, nd_error *err) {
   const nd_options *options = &l->options;
   sketcher s = {.seed = options->seed};
   l->pages = (nd_pages){.fewest = FEWEST, .words = WORDS, .make = make_sketch, .context = &s};
-  nd_status status = nd_simhash_init(&s.simhash, ND_WEIGHTS_ONE, s.seed, NULL, err);
-  if (status == ND_OK)
-    status = nd_minhash_init_family(&s.minhash, ND_FAMILY_LINEAR, FUNCTIONS, s.seed, err);
+  ND_TRY(nd_simhash_init(&s.simhash, ND_WEIGHTS_ONE, s.seed, NULL, err));
+  nd_status status = nd_linear_init(&s.values, FUNCTIONS, s.seed, err);
   if (status == ND_OK)
     status =
         nd_pages_read(&l->pages, l->run->summary, l->run->request, options, l->run->hooks, err);
   nd_simhash_clear(&s.simhash);
-  nd_minhash_clear(&s.minhash);
+  nd_linear_clear(&s.values);
   nd_shingles_clear(&s.shingles);
   return status;
 }

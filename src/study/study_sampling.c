@@ -132,8 +132,8 @@ nd_status nd_study_sampling(nd_study_run *run, nd_error *err) {
   nd_reading_options(&options, run->options);
   options.against[0] = '\0';
   memcpy(options.method, "digest", 7); /* copies only; the rest is counted here */
-  nd_status status = nd_job_open(&job, run->summary, &options, run->hooks, err);
-  if (status == ND_OK) status = nd_workdir_private(&work, options.tmp, err);
+  ND_TRY(nd_job_open(&job, run->summary, &options, run->hooks, err));
+  nd_status status = nd_workdir_private(&work, options.tmp, err);
   if (status == ND_OK) status = run_job(&s, work, err);
   nd_job_finish(&job);
   nd_trials_clear(&s.trials);

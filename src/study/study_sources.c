@@ -100,8 +100,10 @@ static nd_status judge_some(void *context, unsigned member, uint64_t job, nd_err
 /* Judges the items at hand, every so many-th of all. */
 static nd_status judge_items(sources *s, uint64_t all, nd_error *err) {
   size_t kept = 0;
-  for (size_t i = 0; i < s->n; i++)
-    if (s->seen++ % s->every == 0) s->items[kept++] = s->items[i];
+  for (size_t i = 0; i < s->n; i++) {
+    s->items[kept] = s->items[i];
+    kept += s->seen++ % s->every == 0;
+  }
   s->n = kept;
   s->judged += kept;
   ND_TRY(nd_threads_run(s->job.settings.threads, (s->n + JOB - 1) / JOB, judge_some, s, err));
@@ -282,8 +284,8 @@ static void clear_judge(judge *j) {
 nd_status nd_study_sources(nd_study_run *run, nd_error *err) {
   sources s = {.run = run, .every = 1};
   char *work = NULL;
-  nd_status status = nd_job_open(&s.job, run->summary, run->options, run->hooks, err);
-  if (status == ND_OK) status = nd_workdir_private(&work, run->options->tmp, err);
+  ND_TRY(nd_job_open(&s.job, run->summary, run->options, run->hooks, err));
+  nd_status status = nd_workdir_private(&work, run->options->tmp, err);
   if (status == ND_OK) status = work_on(&s, work, err);
   for (unsigned t = 0; s.judges && t < s.job.settings.threads; t++) clear_judge(&s.judges[t]);
   nd_free(s.judges);

@@ -113,7 +113,7 @@ static int by_document(const void *x, const void *y) {
   const nd_result *a = x, *b = y;
   if (a->topic != b->topic) return a->topic < b->topic ? -1 : 1;
   if (a->document != b->document) return a->document < b->document ? -1 : 1;
-  return a->line < b->line ? -1 : a->line > b->line;
+  return (a->line > b->line) - (a->line < b->line);
 }
 
 static int by_score(const void *x, const void *y) {
@@ -121,7 +121,7 @@ static int by_score(const void *x, const void *y) {
   if (a->topic != b->topic) return a->topic < b->topic ? -1 : 1;
   if (a->score != b->score) return a->score > b->score ? -1 : 1;
   if (a->rank != b->rank) return a->rank < b->rank ? -1 : 1;
-  return a->line < b->line ? -1 : a->line > b->line;
+  return (a->line > b->line) - (a->line < b->line);
 }
 
 static void note(char *out, size_t room, const reader *r, uint64_t line, const char *what,

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
+#include "every_place.h"
 #include "study/difference.h"
 #include "tools.h"
 
@@ -72,6 +73,13 @@ static void near_misses(void **state) {
   expect(STORY FRAME "in room 12", STORY FRAME "in hall 12", ND_DIFFERENCE_EDITORIAL);
   expect(STORY FRAME "on 12 March 2009 the captain spoke of ships",
          STORY FRAME "on 13 March 2009 the mate spoke of ships", ND_DIFFERENCE_EDITORIAL);
+}
+
+/* What differs is much of one document, and little of the other. */
+static void uneven_cores(void **state) {
+  (void)state;
+  expect(FRAME STORY OTHER END " so it is", FRAME "much later " END " in short",
+         ND_DIFFERENCE_EDITORIAL);
 }
 
 /* Single words that differ: what they are taken for. */
@@ -144,6 +152,20 @@ static void urls(void **state) {
 }
 
 /* Whatever the bytes: an answer, the same both ways. */
+static nd_status compare_urls(void *context) {
+  nd_url_difference got;
+  (void)context;
+  ND_TRY(nd_url_compare(&got, nd_str_of("http://www.a.org/x/?id=1&sid=4&page=2"),
+                        nd_str_of("https://a.org/x?sid=5&id=1&page=3"), &err));
+  assert_int_equal(got, ND_URL_QUERY);
+  return ND_OK;
+}
+
+static void urls_without_memory(void **state) {
+  (void)state;
+  assert_true(every_place_fails(compare_urls, NULL) >= 8);
+}
+
 static void any_bytes(void **state) {
   (void)state;
   nd_rng rng = {12};
@@ -161,10 +183,9 @@ static void any_bytes(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(kinds),
-      cmocka_unit_test(near_misses),
-      cmocka_unit_test(words_of_times_and_counters),
-      cmocka_unit_test(urls),
+      cmocka_unit_test(kinds),        cmocka_unit_test(near_misses),
+      cmocka_unit_test(uneven_cores), cmocka_unit_test(words_of_times_and_counters),
+      cmocka_unit_test(urls),         cmocka_unit_test(urls_without_memory),
       cmocka_unit_test(any_bytes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

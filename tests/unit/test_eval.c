@@ -308,6 +308,22 @@ static void test_contradictions(void **state) {
   assert_int_equal(r.documents, 3);
   assert_int_equal(r.result_clusters, 1);
   NEAR(r.ari, 1);
+  /* … as the first of a pair, too; a line that is there twice is no contradiction. */
+  r = compare("a\tx\na\ty\nb\tx\nc\ty\nc\ty\nd\ty\n", "a\tb\t1\nb\ta\t1\nc\td\t1\n",
+              (nd_eval_request){.truth_kind = "clusters", .as = "clusters"});
+  assert_int_equal(r.truth.repeated, 2);
+  assert_int_equal(r.truth.contradicting, 1);
+  assert_int_equal(r.documents, 3);
+  NEAR(r.ari, 1);
+  /* Two clusterings as pairs: b with c, d and e in both, a nowhere. */
+  r = compare("a\tx\tkept\na\ty\tkept\nb\tx\tkept\nc\tx\tkept\nd\ty\tkept\ne\ty\tkept\n",
+              "a\tv\tkept\nb\tv\tkept\nc\tv\tkept\nd\tw\tkept\ne\tw\tkept\nf\tw\tkept\n",
+              (nd_eval_request){.as = "pairs"});
+  assert_int_equal(r.group[0].documents, 5);
+  assert_int_equal(r.group[0].truth, 2);
+  assert_int_equal(r.group[0].result, 4);
+  assert_int_equal(r.group[0].common, 2);
+  NEAR(r.group[0].accuracy, 0.4);
   /* One document alone agrees with itself. */
   r = compare(
       "a\tx\n", "a\ty\n",
@@ -342,6 +358,24 @@ static void test_refused(void **state) {
     if (nd_eval(&r, &q, &options, NULL, &err) == ND_OK) fail_msg("case %zu was accepted", i);
     assert_true(err.message[0]);
   }
+}
+
+static nd_status collect(void *context, const char *bytes, size_t n, nd_error *e) {
+  return nd_buf_append(context, bytes, n, e);
+}
+
+/* Of no documents nothing is said that divides by them. */
+static void test_nothing_written(void **state) {
+  (void)state;
+  nd_buf text = {0};
+  nd_sink sink = {&text, collect};
+  nd_eval_result r = compare("", "", (nd_eval_request){.as = "clusters"});
+  ok(nd_eval_write(&r, 1, &sink, &err));
+  ok(nd_buf_append(&text, "", 1, &err));
+  assert_non_null(strstr(text.p, "\"truth_clusters\""));
+  assert_null(strstr(text.p, "adjusted_rand"));
+  assert_null(strstr(text.p, "nan"));
+  nd_buf_clear(&text);
 }
 
 /* --- random lists against a naive version ------------------------------------ */
@@ -549,15 +583,21 @@ static void test_out_of_memory(void **state) {
   (void)state;
   nd_options options;
   nd_options_init(&options);
-  put(truth_path, "a\tb\t1\nc\td\t1\n");
-  put(result_path, "a\tx\tkept\nb\tx\tdropped\n");
+  static const struct {
+    const char *truth, *result;
+    bool documents;
+  } cases[] = {{"a\tb\t1\nc\td\t1\n", "a\tx\tkept\nb\tx\tdropped\n", true},
+               /* Clusters on both sides, of which the second names more documents. */
+               {"a\tx\nb\tx\n", "c\tx\nd\tx\na\tx\n", false}};
   put(documents_path, "a\t1\thttp://x.org\nb\t2\thttp://y.org\nc\t3\nd\t4\n");
-  for (int as = 0; as < 2; as++) {
+  for (int i = 0; i < 4; i++) {
+    put(truth_path, cases[i / 2].truth);
+    put(result_path, cases[i / 2].result);
     nd_eval_request q = {.truth = truth_path,
                          .result = result_path,
-                         .documents = documents_path,
-                         .as = as ? "clusters" : "pairs",
-                         .by = "site"};
+                         .documents = cases[i / 2].documents ? documents_path : NULL,
+                         .as = i % 2 ? "clusters" : "pairs",
+                         .by = cases[i / 2].documents ? "site" : NULL};
     nd_status status = ND_ERR_MEMORY;
     for (uint64_t nth = 1; status != ND_OK && nth < 1000; nth++) {
       nd_eval_result r;
@@ -577,7 +617,7 @@ int main(void) {
       cmocka_unit_test(test_numbers),          cmocka_unit_test(test_kinds),
       cmocka_unit_test(test_bad_lines),        cmocka_unit_test(test_contradictions),
       cmocka_unit_test(test_refused),          cmocka_unit_test(test_random),
-      cmocka_unit_test(test_out_of_memory),
+      cmocka_unit_test(test_out_of_memory),    cmocka_unit_test(test_nothing_written),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }

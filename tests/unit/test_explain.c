@@ -16,6 +16,7 @@
 static char dir[] = "/tmp/nd_test_explain_XXXXXX";
 static char path[2][100];
 static nd_buf said;
+static const char *format = "text";
 
 static nd_status collect(void *context, const char *bytes, size_t n, nd_error *e) {
   return nd_buf_append(context, bytes, n, e);
@@ -32,11 +33,12 @@ static nd_status explain(nd_explain_form form, unsigned width) {
   nd_options o;
   nd_summary s;
   nd_sink sink = {&said, collect};
-  nd_explain_request q = {.a = path[0], .b = path[1], .form = form, .width = width};
+  nd_explain_request q = {
+      .a = path[0], .b = path[1], .form = form, .width = width, .whole = width == 0};
   said.n = 0;
   err = (nd_error){0};
   nd_options_init(&o);
-  ok(nd_options_set(&o, "format", "text", &err));
+  ok(nd_options_set(&o, "format", format, &err));
   nd_status status = nd_explain(&s, &q, &sink, &o, NULL, &err);
   ok(nd_buf_append(&said, "", 1, &err));
   return status;
@@ -66,9 +68,10 @@ static unsigned columns(uint32_t c) {
   static const struct {
     uint32_t first, last;
     unsigned columns;
-  } list[] = {{0x300, 0x36f, 0},   {0x200b, 0x200f, 0},   {0xfe00, 0xfe0f, 0}, {0x1100, 0x115f, 2},
-              {0x2e80, 0xa4cf, 2}, {0xac00, 0xd7a3, 2},   {0xf900, 0xfaff, 2}, {0xfe30, 0xfe6f, 2},
-              {0xff00, 0xff60, 2}, {0x1f300, 0x10ffff, 2}};
+  } list[] = {{0x300, 0x36f, 0},     {0x200b, 0x200f, 0},   {0xfe00, 0xfe0f, 0},
+              {0x1100, 0x115f, 2},   {0x2e80, 0xa4cf, 2},   {0xac00, 0xd7a3, 2},
+              {0xf900, 0xfaff, 2},   {0xfe30, 0xfe6f, 2},   {0xff00, 0xff60, 2},
+              {0x1f300, 0x3ffff, 2}, {0xe0000, 0x10ffff, 0}};
   for (size_t i = 0; i < sizeof list / sizeof *list; i++)
     if (c >= list[i].first && c <= list[i].last) return list[i].columns;
   return 1;
@@ -91,10 +94,10 @@ static unsigned widest_line(const char *p) {
 static void lines_fit(void **state) {
   (void)state;
   /* Letters and marks of every range, and their neighbours. */
-  static const uint32_t points[] = {'a',    0xe9,   0x2ff,  0x301,   0x372,   0x10d0, 0x1105,
-                                    0x1161, 0x1e00, 0x2c00, 0x3042,  0x4e2d,  0xa4d1, 0xa500,
-                                    0xac01, 0xd7b0, 0xf901, 0xfb01,  0xfb50,  0xfe01, 0xfe70,
-                                    0xff21, 0xff66, 0xff71, 0x10400, 0x1f600, 0x20000};
+  static const uint32_t points[] = {
+      'a',    0xe9,   0x2ff,  0x301,  0x372,   0x10d0,  0x1105,  0x1161, 0x1e00, 0x2c00,
+      0x3042, 0x4e2d, 0xa4d1, 0xa500, 0xac01,  0xd7b0,  0xf901,  0xfb01, 0xfb50, 0xfe01,
+      0xfe70, 0xff21, 0xff66, 0xff71, 0x10400, 0x1f600, 0x20000, 0xfa0e, 0xe0100};
   nd_buf text[2] = {{0}, {0}};
   for (int side = 0; side < 2; side++) {
     for (unsigned i = 0; i < 400; i++) {
@@ -132,6 +135,12 @@ static void long_texts(void **state) {
   write_file(0, nd_buf_str(&text));
   ok(explain(ND_EXPLAIN_HTML, 0));
   assert_non_null(strstr(said.p, "The first 200000 of 210000 words."));
+  /* What is the same comes after the page's end. */
+  ok(nd_buf_printf(&text, &err, "one end and then the other end"));
+  write_file(0, nd_buf_str(&text));
+  write_file(1, nd_str_of("w1 one end and then the other end"));
+  ok(explain(ND_EXPLAIN_HTML, 0));
+  assert_non_null(strstr(said.p, "The first 200000 of 210007 words."));
   nd_buf_clear(&text);
 }
 
@@ -139,12 +148,51 @@ static void nothing_there(void **state) {
   (void)state;
   write_file(0, nd_str_of("some words of a text"));
   write_file(1, nd_str_of(""));
-  nd_status status = explain(ND_EXPLAIN_TEXT, 80);
-  if (status != ND_OK) assert_int_equal(status, ND_ERR_USAGE);
+  ok(explain(ND_EXPLAIN_TEXT, 80)); /* a text may have no words */
+  format = "jsonl";
+  write_file(0, nd_str_of("{\"text\": \"some words\"}\n"));
+  write_file(1, nd_str_of("\n"));
+  assert_int_equal(explain(ND_EXPLAIN_TEXT, 80), ND_ERR_USAGE);
+  assert_non_null(strstr(err.message, "1.txt holds no document"));
+  format = "text";
   write_file(0, nd_str_of(" . , ; "));
   write_file(1, nd_str_of(" ! ? "));
-  ok(explain(ND_EXPLAIN_TEXT, 80)); /* no word in either: nothing is shown, and all is the same */
-  assert_null(strstr(said.p, "[-"));
+  for (unsigned width = 0; width <= 80; width += 80) { /* 0: as a whole */
+    ok(explain(ND_EXPLAIN_TEXT, width)); /* no word in either: nothing is shown, all is the same */
+    assert_null(strstr(said.p, "[-"));
+    assert_string_equal(said.p + strlen(said.p) - 2, "\n\n");
+  }
+}
+
+static int stop(void *context) {
+  ++*(int *)context;
+  return 1;
+}
+
+/* A search that the caller stops says so; one that stops as all is found does not. */
+static void stopped(void **state) {
+  (void)state;
+  static const struct {
+    const char *b;
+    nd_status status;
+  } cases[] = {{"two", ND_OK}, {"three", ND_ERR_CANCELLED}};
+  write_file(0,
+             nd_str_of("{\"id\": \"one\", \"text\": \"x\"}\n{\"id\": \"two\", \"text\": \"y\"}\n"));
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    nd_options o;
+    nd_summary s;
+    int asked = 0;
+    const char *input = path[0];
+    nd_sink sink = {&said, collect};
+    nd_hooks hooks = {&asked, NULL, stop};
+    nd_explain_request q = {.a = "one", .b = cases[i].b, .inputs = &input, .input_n = 1};
+    nd_options_init(&o);
+    ok(nd_options_set(&o, "format", "jsonl", &err));
+    err = (nd_error){0};
+    assert_int_equal(nd_explain(&s, &q, &sink, &o, &hooks, &err), cases[i].status);
+    assert_int_equal(asked, cases[i].status != ND_OK);
+    assert_int_equal(err.message[0] != '\0', cases[i].status != ND_OK);
+  }
 }
 
 static int setup(void **state) {
@@ -163,6 +211,6 @@ static int teardown(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(lines_fit), cmocka_unit_test(long_texts),
-                                     cmocka_unit_test(nothing_there)};
+                                     cmocka_unit_test(nothing_there), cmocka_unit_test(stopped)};
   return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -225,12 +226,52 @@ static void test_refused(void **state) {
   rmdir(filtered);
 }
 
+static nd_status collect(void *context, const char *bytes, size_t n, nd_error *e) {
+  return nd_buf_append(context, bytes, n, e);
+}
+
+/* Judgements of which none is relevant: rows without numbers.  A run is filtered, to a device of
+ * its name and to a file; what is repeated at its end goes, too. */
+static void test_nothing_relevant(void **state) {
+  (void)state;
+  char filtered[100], to[120], line[100] = "";
+  snprintf(filtered, sizeof filtered, "%s/filtered", dir);
+  snprintf(to, sizeof to, "%s/0", filtered);
+  assert_int_equal(mkdir(filtered, 0700), 0);
+  assert_int_equal(symlink("/dev/null", to), 0); /* of another file system */
+  put(0, "7 Q0 a 0 0.5 x\n7 Q0 b 1 0.4 x\n7 Q0 c 2 0.3 x\n7 Q0 a 3 0.2 x\n");
+  put(2, "7 0 a 0\n7 0 b 0\n");
+  put(3, "a\tx\nb\tx\nc\ty\n");
+  const char *runs[] = {path[0]};
+  nd_buf text = {0};
+  nd_sink sink = {&text, collect};
+  nd_prevalence_request q = {
+      .runs = runs, .run_n = 1, .qrels = path[2], .pairs = path[3], .filtered = filtered};
+  nd_prevalence_summary s;
+  ok(nd_prevalence(&s, &q, &sink, &err));
+  unlink(to);
+  text.n = 0;
+  ok(nd_prevalence(&s, &q, &sink, &err));
+  ok(nd_buf_append(&text, "", 1, &err));
+  assert_non_null(strstr(text.p, "\nmean\t-\t-"));
+  assert_non_null(strstr(text.p, "\nall\t0\t-"));
+  assert_int_equal(s.pairs, 0);
+  assert_int_equal(s.removed, 2); /* b, and a the second time */
+  FILE *f = fopen(to, "r");
+  assert_non_null(f);
+  line[fread(line, 1, sizeof line - 1, f)] = '\0';
+  fclose(f);
+  assert_string_equal(line, "7 Q0 a 0 0.5 x\n7 Q0 c 1 0.3 x\n");
+  nd_buf_clear(&text);
+  unlink(to);
+  assert_int_equal(rmdir(filtered), 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_scores),
-      cmocka_unit_test(test_order),
-      cmocka_unit_test(test_collections),
-      cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_scores),           cmocka_unit_test(test_order),
+      cmocka_unit_test(test_collections),      cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_nothing_relevant),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }

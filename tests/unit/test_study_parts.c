@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
+#include "every_place.h"
 #include "study/judge.h"
 #include "study/pages.h"
 #include "study/power_law.h"
@@ -138,6 +139,19 @@ static nd_verdict verdict(const nd_judge *j, uint64_t a, uint64_t b) {
   return nd_judge_pair(j, a << 32 | b);
 }
 
+typedef struct opening {
+  const char *path;
+  nd_id_map *ids;
+} opening;
+
+static nd_status open_judge(void *context) {
+  const opening *o = context;
+  nd_judge j;
+  nd_status status = nd_judge_open(&j, o->path, o->ids, &err);
+  nd_judge_close(&j);
+  return status;
+}
+
 static void test_verdicts(void **state) {
   (void)state;
   char path[] = "/tmp/nd_test_judge_XXXXXX";
@@ -159,6 +173,10 @@ static void test_verdicts(void **state) {
       {"a\tb\t1\nb\ta\t0\n", 0, ND_UNDECIDED, ND_INCORRECT, ND_INCORRECT},
       {"a\tone\tkept\nb\tone\tdropped\nc\tone\tdropped\nd\ttwo\tkept\nz\ttwo\tdropped\n", 3,
        ND_CORRECT, ND_CORRECT, ND_INCORRECT},
+      /* c and d are in two clusters each */
+      {"a\tone\tkept\nb\tone\tkept\nc\tone\tkept\nc\ttwo\tkept\nd\tone\tkept\nd\ttwo\tkept\n"
+       "e\ttwo\tkept\n",
+       1, ND_CORRECT, ND_UNDECIDED, ND_UNDECIDED},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     FILE *f = fopen(path, "w");
@@ -172,8 +190,53 @@ static void test_verdicts(void **state) {
     assert_int_equal(verdict(&j, 0, 2), cases[i].ac);
     assert_int_equal(verdict(&j, 3, 4), cases[i].de);
     nd_judge_close(&j);
+    opening o = {path, &ids};
+    assert_true(every_place_fails(open_judge, &o) >= 4);
   }
   nd_id_map_clear(&ids);
+  unlink(path);
+}
+
+static nd_status no_sketch(uint64_t *out, void *context, const nd_tokens *t, nd_error *e) {
+  (void)context, (void)t, (void)e;
+  *out = 1;
+  return ND_OK;
+}
+
+/* Documents that are gone, or are other ones, when their words are asked for. */
+static void test_changed_input(void **state) {
+  (void)state;
+  char path[] = "/tmp/nd_test_pages_XXXXXX", ids[2][300];
+  int fd = mkstemp(path);
+  assert_true(fd >= 0);
+  close(fd);
+  memset(ids, 'i', sizeof ids);
+  ids[0][3] = ids[1][250] = '\0';
+  const char *input = path;
+  nd_study_request request = {.name = "web", .inputs = &input, .input_n = 1};
+  nd_options options;
+  nd_options_init(&options);
+  for (int i = 0; i < 2; i++) {
+    nd_pages p = {.unique = true, .fewest = 1, .words = 1, .make = no_sketch};
+    for (int again = 0; again < 2; again++) {
+      FILE *f = fopen(path, "w");
+      assert_non_null(f);
+      fprintf(f, "{\"id\": \"%s\", \"text\": \"some words\"}\n", again ? "another" : ids[i]);
+      assert_int_equal(fclose(f), 0);
+      nd_summary summary;
+      if (!again) {
+        ok(nd_pages_read(&p, &summary, &request, &options, NULL, &err));
+        ok(nd_pages_want(&p, &err));
+        p.wanted[0] = 1;
+        continue;
+      }
+      assert_int_equal(nd_pages_fetch(&p, &request, &options, NULL, &err), ND_ERR_IO);
+      char start[240];
+      snprintf(start, sizeof start, "%.200s was not found", ids[i]);
+      assert_memory_equal(err.message, start, strlen(start));
+    }
+    nd_pages_clear(&p);
+  }
   unlink(path);
 }
 
@@ -233,6 +296,7 @@ int main(void) {
       cmocka_unit_test(test_power_law),
       cmocka_unit_test(test_samples),
       cmocka_unit_test(test_verdicts),
+      cmocka_unit_test(test_changed_input),
   };
   return cmocka_run_group_tests(tests, setup, NULL);
 }
