@@ -76,7 +76,7 @@ static nd_status put_record(inspector *s, const nd_raw *raw, nd_error *err) {
     ND_TRY(nd_buf_append(out, "-", 1, err));
   ND_TRY(nd_buf_printf(out, err, "\t%" PRIu64 "\t%zu\t", raw->length, read.tokens->count));
   if (read.document.kind == ND_KIND_OTHER)
-    ND_TRY(nd_tsv_append(out, nd_str_of(read.document.why ? read.document.why : ""), err));
+    ND_TRY(nd_tsv_append(out, nd_str_of(read.document.why), err));
   else
     ND_TRY(put_tokens(s, read.tokens, err));
   s->job.summary->tokens += read.tokens->count;
@@ -115,6 +115,14 @@ static nd_status run(inspector *s, const char *const *inputs, size_t n, const ch
   return nd_lines_flush(&s->lines, true, err);
 }
 
+/* A file for standard input, which is read more than once. */
+static nd_status make_spool(char **out, const char *tmp, nd_error *err) {
+  ND_TRY(nd_path_join(out, nd_workdir_tmp(tmp), "neardup-stdin-XXXXXX", err));
+  int fd = mkstemp(*out);
+  if (fd < 0) return nd_fail(err, ND_ERR_IO, "no temporary file can be made for standard input");
+  return nd_io_close(fd, *out, err);
+}
+
 nd_status nd_inspect(nd_summary *out, const char *const *inputs, size_t n, int whole,
                      const nd_sink *sink, const nd_options *options, const nd_hooks *hooks,
                      nd_error *err) {
@@ -123,19 +131,11 @@ nd_status nd_inspect(nd_summary *out, const char *const *inputs, size_t n, int w
   nd_status status = nd_job_open(&s.job, out, options, hooks, err);
   if (status == ND_OK && n == 0)
     status = nd_fail(err, ND_ERR_USAGE, "there is no input; name files or directories, or -");
-  if (status == ND_OK)
-    status = nd_path_join(&spool, nd_workdir_tmp(options->tmp), "neardup-stdin-XXXXXX", err);
   bool piped = false;
   for (size_t i = 0; i < n; i++) piped |= strcmp(inputs[i], "-") == 0;
-  if (status == ND_OK && piped) {
-    int fd = mkstemp(spool);
-    if (fd < 0)
-      status = nd_fail(err, ND_ERR_IO, "no temporary file can be made for standard input");
-    else
-      status = nd_io_close(fd, spool, err);
-  }
+  if (status == ND_OK && piped) status = make_spool(&spool, options->tmp, err);
   if (status == ND_OK) status = run(&s, inputs, n, spool, err);
-  if (piped && spool) {
+  if (spool) {
     nd_status ignored = nd_io_unlink(spool, NULL);
     (void)ignored;
   }

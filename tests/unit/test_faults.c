@@ -411,6 +411,7 @@ static int setup(void **state) {
       ok(nd_buf_printf(&lines[2], &err, "%d 0 d%d %d\n", topic, 2 * i, i % 3));
     }
   }
+  ok(nd_buf_printf(&lines[2], &err, "9 0 unseen 1\n")); /* in no run */
   const char *const names[3] = {"run1", "run2", "qrels"};
   char *const paths[3] = {run_path[0], run_path[1], qrels_path};
   for (int i = 0; i < 3; i++) {
