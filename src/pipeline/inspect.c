@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "output/tsv.h"
+#include "pipeline/ids.h"
 #include "pipeline/lines.h"
 #include "pipeline/sign.h"
 #include "pipeline/workdir.h"
@@ -32,10 +33,8 @@ static const char *kind_name(const nd_read *read) {
 
 static nd_status put_place(inspector *s, const nd_raw *raw, nd_error *err) {
   nd_buf *out = &s->lines.text;
-  ND_TRY(nd_tsv_append(out, nd_str_of(s->job.walk.files[raw->file].path), err));
-  if (raw->line) return nd_buf_printf(out, err, ":%" PRIu64, s->line_base + raw->line);
-  if (raw->offset) return nd_buf_printf(out, err, "@%" PRIu64, raw->offset);
-  return ND_OK;
+  return nd_place_append(out, s->job.walk.files[raw->file].path,
+                         raw->line ? s->line_base + raw->line : 0, raw->offset, err);
 }
 
 static nd_status put_rejected(inspector *s, const nd_raw *raw, nd_str reason, nd_error *err) {

@@ -41,7 +41,7 @@ static uint64_t peak_memory(void) {
 
 double nd_job_lap(nd_job_run *j) {
   double seconds = since(&j->stage_began);
-  if (j->stage < 4) j->stage_peak[j->stage++] = peak_memory();
+  j->stage_peak[j->stage++] = peak_memory(); /* reading, finding, verifying, writing */
   clock_gettime(CLOCK_MONOTONIC, &j->stage_began);
   return seconds;
 }
@@ -290,8 +290,12 @@ static nd_status check_counted(nd_job_run *j, nd_error *err) {
     rejects += j->store.blocks[i].head.rejects;
   }
   if (!j->counted || (documents == j->count_documents && rejects == j->count_rejects)) return ND_OK;
-  for (size_t i = 0; i < j->store.log_n; i++) ND_TRY(nd_io_unlink(j->store.logs[i].path, err));
-  return read_otherwise(j, documents, rejects, err);
+  nd_status status = read_otherwise(j, documents, rejects, err);
+  for (size_t i = 0; i < j->store.log_n; i++) {
+    nd_status gone = nd_io_unlink(j->store.logs[i].path, err); /* one that stays is told instead */
+    (void)gone;
+  }
+  return status;
 }
 
 nd_status nd_job_read(nd_job_run *j, const char *work, nd_error *err) {
@@ -396,11 +400,12 @@ nd_status nd_job_rejects(nd_job_run *j, nd_reject_each each, void *context, nd_e
   for (size_t i = 0; i < j->store.block_n && status == ND_OK; i++)
     status = nd_job_block_rejects(j, i, &scratch, each, context, err);
   nd_buf_clear(&scratch);
-  for (size_t i = 0; i < j->walk.problem_n && status == ND_OK; i++) {
+  ND_TRY(status);
+  for (size_t i = 0; i < j->walk.problem_n; i++) {
     nd_reject r = {.block = SIZE_MAX,
                    .path = j->walk.problems[i].path,
                    .reason = nd_str_of(j->walk.problems[i].reason)};
-    status = each(context, &r, err);
+    ND_TRY(each(context, &r, err));
   }
-  return status;
+  return ND_OK;
 }

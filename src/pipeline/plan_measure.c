@@ -76,10 +76,9 @@ static void take_pair(chooser *c, const listed *a, const listed *b, const uint32
   nd_trials_sum(y, b->cell);
   nd_trials_sum(z, common);
   uint64_t joint = (uint64_t)x[0] + y[0] - z[0];
-  if (z[0] == 0) return;
+  if (z[0] == 0) return; /* of one min-hash: they shared a shingle when they were read first */
   double r = (double)z[0] / (double)joint, weight = times / (c->drawn * r);
   c->out->similar[(uint64_t)z[0] * 100 / joint] += weight;
-  if (!t.den) return;
   bool right = (unsigned __int128)z[0] * t.den >= (unsigned __int128)joint * t.num;
   const listed *larger = c->tokens[a->record] > c->tokens[b->record] ? a : b;
   evidence *e = &c->bin[find_bin(c->tokens[larger->record])];
@@ -131,7 +130,7 @@ static void settle(nd_plan_fact *g, const evidence *e, uint64_t modulus) {
   g->precision = e->right[k] / e->found[k];
   g->low = nd_wilson_bound(g->precision * n, n, ND_PLAN_Z, false);
   g->high = nd_wilson_bound(g->precision * n, n, ND_PLAN_Z, true);
-  g->recall = e->truth > 0 ? e->right[k] / e->truth : NAN;
+  g->recall = e->right[k] / e->truth; /* a ratio that is chosen has pairs that are right */
 }
 
 static void judge(nd_plan_fact *g, const evidence *e, double goal) {

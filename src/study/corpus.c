@@ -1,7 +1,6 @@
 /* The documents of a corpus one by one; see corpus.h. */
 #include "study/corpus.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "output/tsv.h"
@@ -25,10 +24,8 @@ typedef struct walker {
 static nd_status name_document(walker *w, const nd_raw *raw, nd_str own, nd_error *err) {
   w->id.n = 0;
   if (own.n) return nd_tsv_append(&w->id, own, err);
-  ND_TRY(nd_tsv_append(&w->id, nd_str_of(w->job.walk.files[raw->file].path), err));
-  if (raw->line) return nd_buf_printf(&w->id, err, ":%" PRIu64, w->line_base + raw->line);
-  if (raw->offset) return nd_buf_printf(&w->id, err, "@%" PRIu64, raw->offset);
-  return ND_OK;
+  return nd_place_append(&w->id, w->job.walk.files[raw->file].path,
+                         raw->line ? w->line_base + raw->line : 0, raw->offset, err);
 }
 
 static nd_status take_record(walker *w, const nd_raw *raw, nd_error *err) {

@@ -60,7 +60,7 @@ static nd_status take(judge *j, const sources *s, int side, uint32_t document, n
 static void add(counts *c, uint64_t site_a, uint64_t site_b, uint64_t value) {
   uint64_t den = (uint32_t)value;
   c->pairs++;
-  c->similarity += den ? (value >> 32) * 1000000 / den : 0;
+  c->similarity += (value >> 32) * 1000000 / den; /* a pair that counts has something in common */
   if (site_a && site_b) {
     c->same_site += site_a == site_b;
     c->other_site += site_a != site_b;
