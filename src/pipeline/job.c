@@ -212,7 +212,7 @@ static nd_status find_split(uint32_t *out, const nd_job_run *j, nd_error *err) {
   for (size_t i = 0; i < s->block_n; i++) {
     const nd_block_ref *b = &s->blocks[i];
     const nd_task *task = j->sketched ? NULL : nd_feed_task(j->feed, b->head.task);
-    if ((task && task->file + task->files <= j->walk.inputs) || !b->head.docs) continue;
+    if (task && task->file + task->files <= j->walk.inputs) continue;
     uint32_t *file = nd_malloc(b->head.docs * sizeof *file);
     if (!file) return nd_fail_memory(err, b->head.docs * sizeof *file);
     nd_status status = nd_store_column(s, i, ND_COL_FILE, sizeof *file, file, err);

@@ -136,7 +136,7 @@ static nd_status list_clusters(collector *c, nd_error *err) {
     uint32_t centre = c->clusters.centre[d], i = number_of(c, d);
     if (++size[centre] == 2) s->clusters++;
     if (size[centre] > 1 && size[centre] > s->largest_cluster) s->largest_cluster = size[centre];
-    if (centre == d || i >= r->n) continue;
+    if (centre == d) continue; /* so are all of the other collection */
     r->keep[i >> 3] &= (uint8_t) ~(1 << (i & 7));
     r->cluster[i] = number_of(c, centre);
     r->similarity[i] = value_of(kind, c->clusters.value[d]);

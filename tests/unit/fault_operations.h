@@ -18,6 +18,7 @@ static char run_path[2][240], qrels_path[240]; /* of a search system */
 static const char *inputs[2] = {corpus_path, second_path};
 static char damaged_path[2][240];
 static char pages_path[2][240];   /* WARC and TREC, in several charsets */
+static char folder_path[240];     /* with a link that leads nowhere */
 static char copies_path[240];     /* more clusters than a report shows with their texts */
 static char wide_path[240];       /* few documents, which fill more than one range */
 static char crowd_path[240];      /* documents that are all alike: more pairs than a batch holds */
@@ -293,9 +294,10 @@ static nd_status run_memory(nd_buf *out, const operation *self) {
     p = stop + 1;
   }
   nd_text_stream stream = {.chunks = &chunk, .n = 1};
+  const char *files[3] = {inputs[0], inputs[1], folder_path};
   const nd_corpus corpora[2] = {
       {.texts = &stream, .against = strstr(self->name, "against") ? &stream : NULL},
-      {.files = inputs, .file_n = 2}};
+      {.files = files, .file_n = 3}};
   nd_status status = ND_OK;
   for (int i = 0; i < 2 && status == ND_OK; i++) {
     nd_result r = {0};

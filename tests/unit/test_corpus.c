@@ -1,5 +1,6 @@
 /* The documents of a corpus one by one: they have the names that inspect shows, whatever the files
  * are like; and inspect and the walk fail cleanly at every place. */
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -186,8 +187,24 @@ static void no_place_for_standard_input(void **state) {
   assert_non_null(strstr(err.message, "standard input"));
 }
 
+static nd_status inspect_standard_input(void *context) {
+  (void)context;
+  const char *input = "-";
+  nd_summary s;
+  nd_sink sink = {NULL, forget};
+  assert_int_equal(lseek(STDIN_FILENO, 0, SEEK_SET), 0);
+  return nd_inspect(&s, &input, 1, 0, &sink, &options, NULL, &err);
+}
+
 static void every_place(void **state) {
   (void)state;
+  int saved = dup(STDIN_FILENO), fd = open(path[LINES], O_RDONLY);
+  assert_true(saved >= 0 && fd >= 0);
+  assert_true(dup2(fd, STDIN_FILENO) >= 0);
+  assert_true(every_place_fails(inspect_standard_input, NULL) > 20);
+  assert_true(dup2(saved, STDIN_FILENO) >= 0);
+  close(saved);
+  close(fd);
   const char *inputs[] = {path[PAGES], path[TEXT], path[LINES], folder};
   assert_true(every_place_fails(walk_little, inputs) > 20);
   assert_true(every_place_fails(inspect_little, inputs) > 20);

@@ -14,6 +14,8 @@
 #include "base/rng.h"
 #include "every_place.h"
 #include "pipeline/ids.h"
+#include "pipeline/job.h"
+#include "pipeline/lines.h"
 #include "pipeline/store.h"
 #include "pipeline/workdir.h"
 
@@ -56,6 +58,7 @@ static nd_status fill(nd_block *b, uint32_t task) {
     b->head.docs++;
   }
   b->head.last = 1;
+  ND_TRY(nd_block_reject(b, 7, 1, file, 0, nd_str_of("is none"), &err));
   return nd_block_finish(b, &err);
 }
 
@@ -90,7 +93,7 @@ static int teardown(void **state) {
 }
 
 static void check(const nd_buf *got, const char *name) {
-  if (got->n != strlen(name) || memcmp(got->p, name, got->n) != 0)
+  if (got->n != strlen(name) || (got->n && memcmp(got->p, name, got->n) != 0))
     fail_msg("%.*s, not %s", (int)got->n, got->p, name);
 }
 
@@ -158,8 +161,78 @@ static void given(void **state) {
   nd_ids_free(ids);
 }
 
+static nd_status refuse(void *context, const char *bytes, size_t n, nd_error *e) {
+  (void)context, (void)bytes, (void)n;
+  return nd_fail(e, ND_ERR_IO, "the reader is gone");
+}
+
+/* Long names: what is written goes out on the way, and what fails there is told. */
+static void clusters_go_out(void **state) {
+  (void)state;
+  static char long_name[200000];
+  static const uint32_t document[] = {0, 1, 2, 3};
+  uint32_t centre[] = {0, 0, 0, 0}, size[] = {4, 0, 0, 0};
+  uint64_t value[4] = {0};
+  memset(long_name, 'n', sizeof long_name);
+  const nd_str name = {long_name, sizeof long_name};
+  const nd_str id[] = {name, name, name, name};
+  nd_clusters c = {.n = 4, .centre = centre, .value = value};
+  for (int broken = 0; broken < 2; broken++) {
+    nd_job_run j = {0};
+    nd_sink sink = {NULL, broken ? refuse : forget};
+    nd_lines l = {.sink = &sink};
+    ok(nd_ids_given(&j.ids, document, id, 4, &err));
+    nd_status status = nd_lines_clusters(&l, &j, &c, size, &err);
+    assert_int_equal(status, broken ? ND_ERR_IO : ND_OK);
+    assert_int_equal(l.text.n, 0); /* every line is longer than what is held back */
+    nd_buf_clear(&l.text);
+    nd_ids_free(j.ids);
+  }
+}
+
+typedef struct counter {
+  unsigned n, fails;
+} counter;
+
+static nd_status count_reject(void *context, const nd_reject *r, nd_error *e) {
+  counter *c = context;
+  assert_true(r->reason.n > 0);
+  return ++c->n == c->fails ? nd_fail(e, ND_ERR_DATA, "number %u", c->n) : ND_OK;
+}
+
+static nd_walk_problem problems[] = {{"a link", "leads nowhere"}, {"a folder", "cannot be opened"}};
+
+static nd_status list_rejects(void *context) {
+  nd_job_run *j = context;
+  nd_lines l = {.text = line};
+  l.text.n = 0;
+  nd_status status = nd_lines_rejects(&l, j, &err);
+  if (status == ND_OK) assert_non_null(strstr(l.text.p, "a folder\tcannot be opened\n"));
+  return status;
+}
+
+/* Rejected records of all blocks, then what the walk could not open; whoever takes them may fail
+ * at each. */
+static void rejects(void **state) {
+  (void)state;
+  nd_job_run j = {.store = store, .walk = walk};
+  j.walk.problems = problems;
+  j.walk.problem_n = 2;
+  for (unsigned fails = 0; fails <= TASKS + 2; fails++) {
+    counter c = {0, fails};
+    assert_int_equal(nd_job_rejects(&j, count_reject, &c, &err), fails ? ND_ERR_DATA : ND_OK);
+    assert_int_equal(c.n, fails ? fails : TASKS + 2);
+  }
+  ok(nd_ids_new(&j.ids, &store, &walk, 0, &err));
+  ok(nd_buf_reserve(&line, 10000, &err));
+  assert_true(every_place_fails(list_rejects, &j) >= 6);
+  nd_buf_clear(&line);
+  nd_ids_free(j.ids);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(names), cmocka_unit_test(every_place),
-                                     cmocka_unit_test(given)};
+                                     cmocka_unit_test(given), cmocka_unit_test(clusters_go_out),
+                                     cmocka_unit_test(rejects)};
   return cmocka_run_group_tests(tests, setup, teardown);
 }

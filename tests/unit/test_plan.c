@@ -15,6 +15,8 @@
 #include <neardup.h>
 
 #include "base/rng.h"
+#include "feature/sample.h"
+#include "feature/shingle.h"
 #include "tools.h"
 
 enum { FAMILIES = 1600, MOST_WORDS = 900 };
@@ -232,6 +234,85 @@ static void tiny(void **state) {
   unlink(path);
 }
 
+/* The residue of a word's key, by which samples are drawn. */
+static unsigned residue(const char *word) {
+  nd_shingles s = {0};
+  const uint32_t end = (uint32_t)strlen(word);
+  ok(nd_shingle_make(&s, nd_str_of(word), &end, 1, (nd_shingle_spec){ND_SHINGLE_WORDS, 1}, 1, false,
+                     &err));
+  unsigned r = nd_sample_key(s.fingerprint[0]) % 4;
+  nd_shingles_clear(&s);
+  return r;
+}
+
+/* Writes words that were not there before: of residue r, `n[r]` of them. */
+static void put_new(char *out, size_t room, const unsigned n[4], unsigned *next) {
+  unsigned left[4] = {n[0], n[1], n[2], n[3]};
+  size_t at = strlen(out);
+  while (left[0] + left[1] + left[2] + left[3]) {
+    char word[20];
+    snprintf(word, sizeof word, "w%u", (*next)++);
+    unsigned r = residue(word);
+    if (!left[r]) continue;
+    left[r]--;
+    at += (size_t)snprintf(out + at, room - at, "%s ", word);
+  }
+}
+
+/* Pairs that are right in every sample, and pairs that half of the samples of 1/2 take for right
+ * but only a quarter of those of 1/4: the smaller sample is the better one. */
+static void smaller_is_better(void **state) {
+  (void)state;
+  enum { PAIRS = 300 };
+  char path[64];
+  nd_options o;
+  nd_plan_result r;
+  unsigned next = 0;
+  snprintf(path, sizeof path, "%s/chosen", dir);
+  FILE *f = fopen(path, "w");
+  for (unsigned i = 0; i < PAIRS; i++) {
+    static const unsigned common[2][4] = {{6, 6, 6, 6}, {5, 4, 4, 4}}; /* of 7, of 9 each */
+    static const unsigned own[2][4] = {{1, 1, 1, 1}, {2, 2, 3, 2}}, more[4] = {2, 3, 2, 3};
+    char both[1000] = "", one[1000] = "", other[1000] = "";
+    put_new(both, sizeof both, common[i % 2], &next);
+    put_new(one, sizeof one, own[i % 2], &next);
+    if (i % 2) put_new(other, sizeof other, more, &next);
+    fprintf(f, "%s%s\n%s%s\n", both, one, both, other);
+  }
+  fclose(f);
+  options(&o, "exact");
+  ok(nd_options_set(&o, "threshold", "0.5", &err));
+  ok(nd_options_set(&o, "shingle", "words:1", &err));
+  make_plan(&r, path, (nd_decimal){999, 1000}, &o);
+  assert_false(r.reached);
+  unsigned better = 0;
+  for (unsigned g = 0; g < r.groups; g++) better += r.group[g].best_modulus > 2;
+  assert_true(better > 0);
+  unlink(path);
+}
+
+/* Enough pairs in the last class of sizes: the group ends where the sizes end. */
+static void large_documents(void **state) {
+  (void)state;
+  char path[64];
+  nd_options o;
+  nd_plan_result r;
+  snprintf(path, sizeof path, "%s/large", dir);
+  FILE *f = fopen(path, "w");
+  for (unsigned i = 0; i < 80; i++) {
+    for (unsigned k = 0; k < 32800 + i; k++) fprintf(f, "%c ", 'a' + (int)(k % 26));
+    fprintf(f, "%u\n", i);
+  }
+  fclose(f);
+  options(&o, "exact");
+  ok(nd_options_set(&o, "shingle", "words:1", &err));
+  make_plan(&r, path, (nd_decimal){9, 10}, &o);
+  assert_int_equal(r.groups, 1);
+  assert_true(r.group[0].from == 0 && r.group[0].below == UINT64_MAX);
+  assert_true(r.group[0].documents == 80 && r.group[0].modulus > 1);
+  unlink(path);
+}
+
 static int setup(void **state) {
   (void)state;
   if (!mkdtemp(dir)) return 1;
@@ -253,8 +334,9 @@ static int teardown(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(precision_holds),
-                                     cmocka_unit_test(recall_holds), cmocka_unit_test(unreachable),
-                                     cmocka_unit_test(tiny)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(precision_holds),   cmocka_unit_test(recall_holds),
+      cmocka_unit_test(unreachable),       cmocka_unit_test(tiny),
+      cmocka_unit_test(smaller_is_better), cmocka_unit_test(large_documents)};
   return cmocka_run_group_tests(tests, setup, teardown);
 }
