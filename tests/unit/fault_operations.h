@@ -18,7 +18,6 @@ static char run_path[2][240], qrels_path[240]; /* of a search system */
 static const char *inputs[2] = {corpus_path, second_path};
 static char damaged_path[2][240];
 static char pages_path[2][240];   /* WARC and TREC, in several charsets */
-static char folder_path[240];     /* with a link that leads nowhere */
 static char copies_path[240];     /* more clusters than a report shows with their texts */
 static char wide_path[240];       /* few documents, which fill more than one range */
 static char crowd_path[240];      /* documents that are all alike: more pairs than a batch holds */
