@@ -11,6 +11,7 @@ void nd_pages_clear(nd_pages *p) {
   nd_id_map_clear(&p->digests);
   nd_free(p->site);
   nd_free(p->sketch);
+  nd_free(p->digest);
   nd_free(p->wanted);
   nd_free(p->begin);
   nd_free(p->length);
@@ -51,7 +52,9 @@ static nd_status take(void *context, const nd_corpus_document *d, nd_error *err)
   size_t rows = (size_t)row + 1;
   ND_TRY(nd_array_grow(&p->site, &p->site_cap, rows, sizeof *p->site, err));
   ND_TRY(nd_array_grow(&p->sketch, &p->sketch_cap, rows * p->words, sizeof *p->sketch, err));
+  ND_TRY(nd_array_grow(&p->digest, &p->digest_cap, rows, sizeof *p->digest, err));
   p->site[row] = nd_site_key(d->url);
+  p->digest[row] = XXH3_64bits(d->tokens->text.p, d->tokens->text.n);
   return p->make(p->sketch + (size_t)row * p->words, p->context, d->tokens, err);
 }
 
@@ -83,7 +86,9 @@ static nd_status take_tokens(void *context, const nd_corpus_document *d, nd_erro
   uint32_t row = nd_id_map_find(&p->ids, d->id);
   size_t count = d->tokens->count;
   if (row == ND_NO_ID || count < p->fewest || p->wanted[row] != 1) return ND_OK;
-  p->wanted[row] = 2; /* the first document of this id */
+  uint64_t digest = XXH3_64bits(d->tokens->text.p, d->tokens->text.n);
+  if (digest != p->digest[row]) return ND_OK; /* another one of this id, which was left out */
+  p->wanted[row] = 2;
   ND_TRY(nd_array_grow(&p->tokens, &p->token_cap, p->token_n + count, sizeof *p->tokens, err));
   p->begin[row] = p->token_n;
   p->length[row] = (uint32_t)count;

@@ -16,7 +16,8 @@ typedef nd_status (*nd_pages_sketch)(uint64_t *out, void *context, const nd_toke
 struct nd_pages {
   nd_id_map ids; /* row = number */
   uint64_t *site, *sketch;
-  size_t site_cap, sketch_cap;
+  uint64_t *digest; /* of its tokens: tells it from others of its id */
+  size_t site_cap, sketch_cap, digest_cap;
   /* how documents come in */
   bool unique;     /* leave out those whose tokens came before */
   uint32_t fewest; /* … and those of fewer tokens */

@@ -288,6 +288,37 @@ static void test_long_tables(void **state) {
   assert_int_equal(rmdir(dir), 0);
 }
 
+/* The words are those of the document that was compared: not of an earlier one of its id, which was
+ * a copy. */
+static void test_words_of_the_row(void **state) {
+  (void)state;
+  char path[] = "/tmp/nd_test_pages_XXXXXX";
+  int fd = mkstemp(path);
+  FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
+  assert_non_null(f);
+  fputs(
+      "{\"id\": \"x\", \"text\": \"two words\"}\n{\"id\": \"y\", \"text\": \"two words\"}\n"
+      "{\"id\": \"y\", \"text\": \"now there are five words\"}\n",
+      f);
+  assert_int_equal(fclose(f), 0);
+  const char *input = path;
+  nd_study_request request = {.name = "web", .inputs = &input, .input_n = 1};
+  nd_options options;
+  nd_options_init(&options);
+  nd_summary summary;
+  nd_pages p = {.unique = true, .fewest = 1, .words = 1, .make = no_sketch};
+  ok(nd_pages_read(&p, &summary, &request, &options, NULL, &err));
+  assert_int_equal(p.ids.n, 2);
+  assert_int_equal(p.copies, 1);
+  ok(nd_pages_want(&p, &err));
+  p.wanted[0] = p.wanted[1] = 1;
+  ok(nd_pages_fetch(&p, &request, &options, NULL, &err));
+  assert_int_equal(p.length[0], 2);
+  assert_int_equal(p.length[1], 5);
+  nd_pages_clear(&p);
+  unlink(path);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_long_tables),
@@ -297,6 +328,7 @@ int main(void) {
       cmocka_unit_test(test_samples),
       cmocka_unit_test(test_verdicts),
       cmocka_unit_test(test_changed_input),
+      cmocka_unit_test(test_words_of_the_row),
   };
   return cmocka_run_group_tests(tests, setup, NULL);
 }
