@@ -180,6 +180,15 @@ static void groups(void **state) {
   assert_int_equal(nd_feed_task(feed, 1)->file, GROUP);
   assert_int_equal(nd_feed_task(feed, 1)->files, FILES - GROUP);
   nd_feed_free(feed);
+  files[10] = (nd_input_file){path, path, path, 5 << 20, 0}; /* a large one among them */
+  walk.n = 20;
+  ok(nd_feed_new(&feed, &walk, NULL, &options, &err));
+  uint32_t last = nd_feed_tasks(feed) - 1;
+  assert_true(last >= 2);
+  assert_int_equal(nd_feed_task(feed, 0)->files, 10);
+  assert_int_equal(nd_feed_task(feed, 1)->file, 10);
+  assert_int_equal(nd_feed_task(feed, last)->files, 9);
+  nd_feed_free(feed);
 }
 
 /* A file of lines that has lost its end since it was planned: that is rejected, or there is no
