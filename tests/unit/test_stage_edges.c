@@ -18,18 +18,9 @@
 #include "every_place.h"
 #include "naive_corpus.h"
 #include "neardup/stage.h"
+#include "stage_tools.h"
 
 static char dir[] = "/tmp/nd_test_edges_XXXXXX";
-static const char secret[ND_STAGE_SECRET] = "the same in all stages";
-
-static nd_stage *stage_of(const char *const *set, int dedup) {
-  nd_stage *s = NULL;
-  nd_options o;
-  nd_options_init(&o);
-  for (; *set; set += 2) ok(nd_options_set(&o, set[0], set[1], &err));
-  ok(nd_stage_new(&s, &o, dedup, secret, &err));
-  return s;
-}
 
 static const char *const usual[] = {NULL};
 

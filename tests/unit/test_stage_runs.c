@@ -14,18 +14,7 @@
 #include "neardup.h"
 #include "neardup/stage.h"
 #include "pipeline/stage_work.h"
-#include "tools.h"
-
-static const char secret[ND_STAGE_SECRET] = "the same in all stages";
-
-static nd_stage *stage_of(const char *const *set, int dedup) {
-  nd_stage *s = NULL;
-  nd_options o;
-  nd_options_init(&o);
-  for (; *set; set += 2) ok(nd_options_set(&o, set[0], set[1], &err));
-  ok(nd_stage_new(&s, &o, dedup, secret, &err));
-  return s;
-}
+#include "stage_tools.h"
 
 static void make_run(nd_buf *out, const nd_item *items, size_t n, unsigned value_bytes) {
   nd_spread *s = NULL;

@@ -14,6 +14,7 @@
 #include "pipeline/trial_lists.h"
 #include "pipeline/trials.h"
 #include "tools.h"
+#include "trial_tools.h"
 
 enum { RECORDS = 40, LISTS = 3000, KINDS = 200 };
 static uint32_t want[RECORDS][RECORDS][ND_TRIAL_CELLS], got[RECORDS][RECORDS][ND_TRIAL_CELLS];
@@ -178,15 +179,6 @@ static nd_status take_apart(void *context, unsigned member, const nd_trial_pair 
   uint64_t counted = 0; /* of its own: threads share no pair */
   (void)context;
   return take(&counted, member, pairs, n, e);
-}
-
-static nd_status refuse(void *context, unsigned member, const nd_trial_pair *pairs, size_t n,
-                        nd_error *e) {
-  (void)context;
-  (void)member;
-  (void)pairs;
-  (void)n;
-  return nd_fail(e, ND_ERR_IO, "no more of them");
 }
 
 /* Memory for the counters of some of the threads; and somebody who takes no pairs. */

@@ -13,6 +13,7 @@
 #include "pipeline/trials.h"
 #include "text/words.h"
 #include "tools.h"
+#include "trial_tools.h"
 
 enum { MOST = 300, WORDS = 40 };
 
@@ -114,15 +115,6 @@ static nd_status take(void *context, unsigned member, const nd_trial_pair *pairs
     for (unsigned c = 0; c < ND_TRIAL_CELLS; c++)
       got[pairs[i].a][pairs[i].b][c] += pairs[i].cell[c];
   return ND_OK;
-}
-
-static nd_status refuse(void *context, unsigned member, const nd_trial_pair *pairs, size_t n,
-                        nd_error *e) {
-  (void)context;
-  (void)member;
-  (void)pairs;
-  (void)n;
-  return nd_fail(e, ND_ERR_IO, "no more of them");
 }
 
 /* ---- tests ---- */
