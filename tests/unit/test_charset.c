@@ -196,6 +196,19 @@ static void test_valid_prefix(void **unused) {
   }
 }
 
+/* A block of ASCII after one that ends inside a character. */
+static void test_cut_character(void **unused) {
+  (void)unused;
+  static const char *const cut[] = {"\xC3", "\xE4", "\xE4\xB8", "\xF0", "\xF0\x9F", "\xF0\x9F\x98"};
+  for (size_t i = 0; i < sizeof cut / sizeof *cut; i++) {
+    char text[96];
+    const size_t end = 32 - strlen(cut[i]);
+    memset(text, 'a', sizeof text);
+    memcpy(text + end, cut[i], strlen(cut[i]));
+    assert_int_equal(nd_utf8_valid_prefix((nd_str){text, sizeof text}), end);
+  }
+}
+
 /* Whatever the bytes and the label, what comes out is UTF-8. */
 static void test_random_bytes(void **unused) {
   (void)unused;
@@ -432,11 +445,11 @@ static void test_no_memory(void **unused) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_odd), /* first: nothing is loaded */
-      cmocka_unit_test(test_labels),       cmocka_unit_test(test_decoders),
-      cmocka_unit_test(test_replacement),  cmocka_unit_test(test_valid_prefix),
-      cmocka_unit_test(test_random_bytes), cmocka_unit_test(test_html5lib),
-      cmocka_unit_test(test_looks_like),   cmocka_unit_test(test_no_memory),
-      cmocka_unit_test(test_prescan),
+      cmocka_unit_test(test_labels),        cmocka_unit_test(test_decoders),
+      cmocka_unit_test(test_replacement),   cmocka_unit_test(test_valid_prefix),
+      cmocka_unit_test(test_cut_character), cmocka_unit_test(test_random_bytes),
+      cmocka_unit_test(test_html5lib),      cmocka_unit_test(test_looks_like),
+      cmocka_unit_test(test_no_memory),     cmocka_unit_test(test_prescan),
   };
   /* The level is chosen once a process: the base level runs in a child. */
   int status = 0;

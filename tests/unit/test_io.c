@@ -363,6 +363,30 @@ static void test_writer_empty(void **state) {
   assert_null(w);
 }
 
+/* A file at once, also one that is larger than the buffer and finds no room for all of it. */
+static void test_writer_file(void **state) {
+  (void)state;
+  enum { BYTES = 3 << 20 };
+  char *zeros = calloc(1, BYTES);
+  assert_non_null(zeros);
+  const nd_str small = nd_str_of("all of it"), large = {zeros, BYTES};
+  ok(nd_writer_file(at("w"), small, false, &err));
+  file_is(at("w"), small.p, small.n);
+  for (uint64_t nth = 1;; nth++) {
+    nd_io_fail_at(nth, ENOSPC);
+    nd_status status = nd_writer_file(at("w"), large, true, &err);
+    const bool all = nd_io_count() < nth;
+    nd_io_fail_at(0, 0);
+    /* Room that cannot be set aside is no failure, and one to close leaves all of it there. */
+    const bool there = access(at("w"), F_OK) == 0;
+    assert_true(status == ND_ERR_IO || (status == ND_OK && there));
+    if (there && nth > 1) file_is(at("w"), large.p, large.n);
+    if (all) break;
+    assert_true(nth < 50);
+  }
+  free(zeros);
+}
+
 /* Space is set aside in growing steps, up to a largest one. */
 static void test_writer_reserve(void **state) {
   (void)state;
@@ -510,6 +534,7 @@ int main(void) {
       cmocka_unit_test_teardown(test_real_path, clear_hooks),
       cmocka_unit_test_teardown(test_writer, clear_hooks),
       cmocka_unit_test_teardown(test_writer_empty, clear_hooks),
+      cmocka_unit_test_teardown(test_writer_file, clear_hooks),
       cmocka_unit_test_teardown(test_writer_reserve, clear_hooks),
       cmocka_unit_test_teardown(test_writer_failures, clear_hooks),
   };

@@ -71,6 +71,11 @@ static void two_sizes(FILE *f) {
   put_document(f, 0, false, 0, 1, 490);
   put_document(f, 1, false, 0, 1, 510);
 }
+static void wordless(FILE *f) {
+  put_document(f, 0, false, 0, 1, 20);
+  put_document(f, 1, false, 0, 1, 0);
+  put_document(f, 2, false, 0, 1, 21);
+}
 static void sets(FILE *f) {
   fprintf(f, "1 2 3 4 5 6 7 8 9 10\n1 2 3 4 5 6 7 8 9 10 11\n20 21\n");
 }
@@ -118,6 +123,7 @@ static const study studies[] = {
      {0}},
     {"sources", apart, {0}, NULL, false, {"of 0 of 0 pairs", "\nexact\t0\t0.0000\t"}, {0}},
     {"sources", alike, {"against", "other"}, NULL, false, {"of 0 of 0 pairs"}, {0}},
+    {"join", wordless, {0}, NULL, false, {"\nwords\t2\t"}, {0}},
     {"join", sets, {"format", "sets"}, NULL, true, {"\nwords\t3\t"}, {"4-grams"}},
     {"sampling",
      two_sizes,
