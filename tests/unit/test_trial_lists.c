@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
+#include "every_place.h"
 #include "pipeline/trial_lists.h"
 #include "pipeline/trials.h"
 #include "tools.h"
@@ -181,6 +182,23 @@ static nd_status take_apart(void *context, unsigned member, const nd_trial_pair 
   return take(&counted, member, pairs, n, e);
 }
 
+static nd_status count_some(void *context) {
+  nd_trial_lists *l = NULL;
+  const uint32_t record[] = {3, 7, 9};
+  bool full;
+  nd_status status = nd_trial_lists_new(&l, RECORDS, *(const unsigned *)context, 1 << 20, &err);
+  if (status == ND_OK) status = nd_trial_lists_add(&full, l, record, 3, 1, &err);
+  if (status == ND_OK) status = nd_trial_lists_count(l, 0, RECORDS, 0, take_apart, NULL, &err);
+  nd_trial_lists_free(l);
+  return status;
+}
+
+static void no_memory(void **state) {
+  (void)state;
+  for (unsigned threads = 1; threads <= 2; threads++)
+    assert_true(every_place_fails(count_some, &threads) >= 7);
+}
+
 /* Memory for the counters of some of the threads; and somebody who takes no pairs. */
 static void some_threads(void **state) {
   (void)state;
@@ -213,8 +231,9 @@ static void little_memory(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(counts),  cmocka_unit_test(squares),      cmocka_unit_test(no_room),
-      cmocka_unit_test(no_rows), cmocka_unit_test(some_threads), cmocka_unit_test(little_memory)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(counts),       cmocka_unit_test(squares),
+                                     cmocka_unit_test(no_room),      cmocka_unit_test(no_rows),
+                                     cmocka_unit_test(some_threads), cmocka_unit_test(no_memory),
+                                     cmocka_unit_test(little_memory)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
