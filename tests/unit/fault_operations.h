@@ -367,7 +367,7 @@ static nd_status run_sketches(nd_buf *out, const operation *self) {
 /* One thread makes the same calls in the same order: what fails is surely what was meant to.
  * Two show what happens to the other one. */
 static const operation operations[] = {
-    {"dedup", run_dedup, {NULL}, false},
+    {"dedup", run_dedup, {"threads", "1"}, false},
     {"dedup, resumed", run_dedup, {NULL}, true},
     {"dedup again", run_dedup, {"threads", "1"}, false},
     {"dedup, resumed, apart", run_dedup, {NULL}, true},
@@ -399,7 +399,7 @@ static const operation operations[] = {
      false},
     {"pairs without boilerplate", run_pairs, {"ignore-boilerplate", "yes", "threads", "1"}, false},
     {"plan", run_plan, {"threshold", "0.5", "threads", "1"}, false},
-    {"study of sampling", run_sampling, {NULL}, false},
+    {"study of sampling", run_sampling, {"threads", "1"}, false},
     {"pairs, all of them", run_pairs, {"verify", "none"}, false},
     {"pairs, the best", run_pairs, {"method", "exact", "top", "2"}, false},
     {"pairs by edit distance",
@@ -415,8 +415,8 @@ static const operation operations[] = {
     {"inspect", run_inspect, {NULL}, false},
     {"explain", run_explain, {"threads", "1"}, false},
     {"cluster and eval", run_lists, {NULL}, false},
-    {"study web", run_study, {NULL}, false},
-    {"study library", run_study, {NULL}, false},
+    {"study web", run_study, {"threads", "1"}, false},
+    {"study library", run_study, {"threads", "1"}, false},
     {"study web, with pages and truth", run_study_pages, {"threads", "1"}, false},
     {"study web, with pages", run_study_pages, {"threads", "1"}, false},
     {"study library, with pages", run_study_pages, {"threads", "1"}, false},
