@@ -231,7 +231,7 @@ static void try_operation(const operation *op, double seconds) {
   nd_buf want = {0}, got = {0};
   uint64_t tried = 0;
   /* Errors travel far: a place is told by more of its callers, but in studies, which take long. */
-  callers = strstr(op->name, "study") ? 8 : MOST_CALLERS;
+  callers = strstr(op->name, "study") ? 10 : MOST_CALLERS;
   ok(nd_buf_reserve(&want, 1 << 20, &err)); /* the sink itself does not fail */
   ok(nd_buf_reserve(&got, 1 << 20, &err));
   if (writes_folder(op)) remove_out();
