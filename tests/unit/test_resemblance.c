@@ -396,22 +396,24 @@ static void memory_faults(void **state) {
     nd_comparer_free(c);
   }
   nd_comparer_free(NULL);
-  hit = true;
-  for (uint64_t nth = 1; hit; nth++) {
-    nd_group *g = NULL;
-    uint32_t member;
-    nd_mem_fail_at(nth);
-    nd_status status = nd_group_new(&g, (nd_shingle_spec){ND_SHINGLE_WORDS, 4}, 1, &err);
-    for (uint32_t i = 0; i < 40 && status == ND_OK; i++) {
-      const nd_buf *text = i % 2 ? &left : &right;
-      nd_buf *to = nd_group_next(g, &err);
-      status = to ? nd_buf_append(to, text->p, text->n, &err) : ND_ERR_MEMORY;
-      if (status == ND_OK) status = nd_group_add(&member, g, i, &err);
+  for (int kind = ND_SHINGLE_WORDS; kind <= ND_SHINGLE_CHARS; kind++) {
+    hit = true;
+    for (uint64_t nth = 1; hit; nth++) {
+      nd_group *g = NULL;
+      uint32_t member;
+      nd_mem_fail_at(nth);
+      nd_status status = nd_group_new(&g, (nd_shingle_spec){(nd_shingle_kind)kind, 4}, 1, &err);
+      for (uint32_t i = 0; i < 40 && status == ND_OK; i++) {
+        const nd_buf *text = i % 2 ? &left : &right;
+        nd_buf *to = nd_group_next(g, &err);
+        status = to ? nd_buf_append(to, text->p, text->n, &err) : ND_ERR_MEMORY;
+        if (status == ND_OK) status = nd_group_add(&member, g, i, &err);
+      }
+      hit = nd_mem_count() >= nth;
+      nd_mem_fail_at(0);
+      assert_int_equal(status, hit ? ND_ERR_MEMORY : ND_OK);
+      nd_group_free(g);
     }
-    hit = nd_mem_count() >= nth;
-    nd_mem_fail_at(0);
-    assert_int_equal(status, hit ? ND_ERR_MEMORY : ND_OK);
-    nd_group_free(g);
   }
   nd_group_free(NULL);
   nd_buf_clear(&left);
