@@ -142,13 +142,21 @@ static void packed_files(void **state) {
     }
   }
   remove_out();
-  /* The last times it is asked, the large file is being copied. */
-  for (int all = a.times, last = 0; last < 3; last++) {
+  /* The last times it is asked, the large file is being copied.  On a busy machine it may be asked
+   * less often than before: then again. */
+  for (int all = a.times, last = 0, tries = 0; last < 3;) {
     a = (asked){0, all - last};
-    assert_int_equal(run(&s, &a), ND_ERR_CANCELLED);
+    nd_status status = run(&s, &a);
+    if (status == ND_OK && tries++ < 50) {
+      all = a.times;
+      remove_out();
+      continue;
+    }
+    assert_int_equal(status, ND_ERR_CANCELLED);
     assert_int_equal(a.times, a.stop_at);
     assert_int_not_equal(access(path_in(dir, "out/summary.json"), F_OK), 0);
     remove_out();
+    last++;
   }
   for (int f = 0; f < FILES; f++) unlink(path_in(dir, files[f].name));
   nd_buf_clear(&got);

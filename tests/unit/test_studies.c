@@ -2,6 +2,7 @@
  * pages of no site, texts that differ much, documents on both sides of a size. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -136,11 +137,11 @@ static const study studies[] = {
 
 /* Stops as soon as pairs are compared. */
 static void look_at_stage(void *context, const nd_progress *p) {
-  *(bool *)context |= strcmp(p->stage, "compare") == 0;
+  if (strcmp(p->stage, "compare") == 0) atomic_store((_Atomic bool *)context, true);
 }
 
 static int is_comparing(void *context) {
-  return *(bool *)context;
+  return atomic_load((_Atomic bool *)context);
 }
 
 static nd_status run_study(const study *s, const nd_hooks *hooks) {
@@ -189,7 +190,7 @@ static void tables(void **state) {
 
 static void stopped(void **state) {
   (void)state;
-  bool comparing = false;
+  _Atomic bool comparing = false; /* threads ask */
   nd_hooks hooks = {&comparing, look_at_stage, is_comparing};
   const study s = {.name = "sources", .write = copies};
   assert_int_equal(run_study(&s, &hooks), ND_ERR_CANCELLED);
