@@ -133,7 +133,8 @@ ND_INLINE nd_status walk_body(chains *c, nd_block_worker *w, growing *g, uint32_
     nd_block_ask_record(s, soon[TOKENS_AHEAD]);
     if (far) {
       const uint32_t *first = s->token + s->begin[soon[HEADS_AHEAD]];
-      for (int i = 0; i < 2; i++) __builtin_prefetch(&head[first[i] < to ? first[i] * sides : 0]);
+      for (int i = 0; i < 2; i++)
+        __builtin_prefetch(&head[first[i] < to ? (size_t)first[i] * sides : 0]);
     }
     while (t->class_[k + 1].first <= x) k++;
     const nd_join_class *class_ = &t->class_[k];
