@@ -35,6 +35,8 @@ fails prevalence --run run run.gz --pairs pairs --filter-runs two >/dev/null
 fails prevalence --run run sub/run --pairs pairs --filter-runs two >/dev/null
 fails prevalence --run - --pairs pairs --filter-runs two <run >/dev/null
 fails prevalence --run .gz --pairs pairs --filter-runs two | tail -n 1; ls -A two
+zstd -q <run >run.zst; cp run .zst
+neardup prevalence --run run.zst .zst --pairs pairs --filter-runs three >/dev/null 2>&1; ls -A three
 mkdir same; ln run same/run
 fails prevalence --run run --pairs pairs --filter-runs same | tail -n 1
 fails prevalence --run run --pairs pairs --threshold -1 | tail -n 1

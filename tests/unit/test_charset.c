@@ -366,6 +366,7 @@ static void test_prescan(void **unused) {
       {"<meta http-equiv=content-type content='text/html; charset=koi8-r'>", "KOI8-R"},
       {"<meta content='text/html; charset = koi8-r; x' http-equiv=Content-Type>", "KOI8-R"},
       {"<meta http-equiv=content-type content='charset charset charset=koi8-r'>", "KOI8-R"},
+      {"<meta http-equiv=content-type content='charset=koi8-r and more'>", "KOI8-R"},
       {"<meta http-equiv=content-type content='charset=\"koi8-r\"'>", "KOI8-R"},
       {"<meta http-equiv=content-type content='charset=\"koi8-r'>", ""},
       {"<meta http-equiv=content-type content=\"charset='koi8-r'\">", "KOI8-R"},

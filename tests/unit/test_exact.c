@@ -75,6 +75,39 @@ static void rounds(void **state) {
   nd_mem_strict(false);
 }
 
+static nd_status keep(void *context, const char *bytes, size_t n, nd_error *e) {
+  return nd_buf_append(context, bytes, n, e);
+}
+
+/* Documents of more shingles than are sorted in the cache: half of them are the same. */
+static void long_documents(void **state) {
+  (void)state;
+  enum { WORDS = 12007, SHARED = 8007 }; /* shingles of eight words */
+  FILE *f = fopen(path, "w");
+  assert_non_null(f);
+  for (int i = 0; i < 2; i++) {
+    fprintf(f, "{\"id\": %d, \"text\": \"", i);
+    for (int k = 0; k < WORDS; k++) fprintf(f, "%c%d ", k < SHARED ? 'c' : 'x' + i, k);
+    fprintf(f, "\"}\n");
+  }
+  fclose(f);
+  nd_buf said = {0};
+  const char *input = path;
+  const nd_sink sink = {&said, keep};
+  nd_options o;
+  nd_summary summary;
+  nd_options_init(&o);
+  ok(nd_options_set(&o, "method", "exact", &err));
+  ok(nd_options_set(&o, "shingle", "words:8", &err));
+  ok(nd_options_set(&o, "format", "jsonl", &err));
+  ok(nd_options_set(&o, "threshold", "0.5", &err));
+  ok(nd_pairs(&summary, &input, 1, &sink, &o, NULL, &err));
+  ok(nd_buf_append(&said, "", 1, &err));
+  assert_int_equal(summary.pairs, 1);
+  assert_string_equal(said.p, "0\t1\t0.500000\n"); /* 8000 of 16000 */
+  nd_buf_clear(&said);
+}
+
 static int setup(void **state) {
   (void)state;
   if (!mkdtemp(dir)) return -1;
@@ -88,6 +121,6 @@ static int teardown(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(rounds)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(rounds), cmocka_unit_test(long_documents)};
   return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -423,6 +423,48 @@ static void many_short_lines(void **state) {
   nd_buf_clear(&text);
 }
 
+/* Packed records of WARC, and of ARC, more than a batch may have: they come in parts, and each
+ * part says where in which file a record starts. */
+static void packed_records(void **state) {
+  (void)state;
+  enum { RECORDS = ND_BATCH_RECORDS + 100 };
+  for (int arc = 0; arc < 2; arc++) {
+    nd_buf text = {0};
+    records want = {0};
+    if (arc)
+      put_text(&text, "filedesc://a 0.0.0.0 20200101000000 text/plain 14\n1 0 InternetA\nX\n");
+    for (int i = 0; i < RECORDS; i++) {
+      const size_t begin = text.n;
+      ok(arc ? nd_buf_printf(&text, &err,
+                             "http://a/%d 0.0.0.0 20200101000000 text/plain 6\nwords\n\n", i)
+             : nd_buf_printf(&text, &err,
+                             "WARC/1.0\r\nWARC-Type: conversion\r\nWARC-Record-ID: <urn:x:%d>\r\n"
+                             "Content-Length: 5\r\n\r\nwords\r\n\r\n",
+                             i));
+      push(&want, (record){.offset = begin, .length = text.n - begin});
+    }
+    forget_files();
+    add_gzip(&text, 3);
+    nd_input_options options = {.text_field = "text", .max_document = 1000};
+    nd_feed *feed = NULL;
+    team t;
+    ok(nd_feed_new(&feed, &walk, NULL, &options, &err)); /* the format is looked for */
+    run_team(&t, feed, 1);
+    expect_whole(&t, 1);
+    assert_int_equal(t.note_n, 2); /* batches */
+    assert_int_equal(t.records.n, RECORDS);
+    for (size_t i = 0; i < RECORDS; i++) {
+      assert_false(t.records.p[i].rejected);
+      assert_int_equal(t.records.p[i].offset, want.p[i].offset);
+      assert_int_equal(t.records.p[i].length, want.p[i].length);
+    }
+    clear_team(&t);
+    nd_feed_free(feed);
+    drop(&want);
+    nd_buf_clear(&text);
+  }
+}
+
 /* A line end, or its "\r", right at the seam of two ranges. */
 static void seams(void **state) {
   (void)state;
@@ -652,6 +694,7 @@ int main(void) {
       cmocka_unit_test(ranges_and_streams_are_lines),
       cmocka_unit_test(long_lines_cross_ranges),
       cmocka_unit_test(many_short_lines),
+      cmocka_unit_test(packed_records),
       cmocka_unit_test(seams),
       cmocka_unit_test(small_files_go_in_groups),
       cmocka_unit_test(lost_files_are_rejects),

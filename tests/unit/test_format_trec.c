@@ -197,6 +197,13 @@ static void test_decode(void **state) {
       "<DOC>\n<DOCNO>GX-1</DOCNO>\n<DOCHDR>\r\nhttp://a.b\r\nHTTP/1.1 200 OK\r\n"
       "Date: Tue, 09 Dec 2003 21:21:33 GMT\r\ncontent-type: application/pdf\r\n</DOCHDR>x</DOC>",
       ND_KIND_SNIFF, "GX-1", "http://a.b", "Tue, 09 Dec 2003 21:21:33 GMT", "", "x");
+  expect_document(
+      "<DOC>\n<DOCNO>GX-2</DOCNO>\n<DOCHDR>\nhttp://a.b 1.2.3.4 19970101152051 text/html 1\n"
+      "HTTP/1.1 200 OK\nDate: later\nDate: latest\n</DOCHDR>x</DOC>",
+      ND_KIND_HTML, "GX-2", "http://a.b", "19970101152051", "", "x");
+  expect_document(
+      "<DOC><DOCNO>3</DOCNO><DOCHDR>\nHTTP/1.1 200 OK\nDate: then\nDate: later\n</DOCHDR>x</DOC>",
+      ND_KIND_HTML, "3", "", "then", "", "x");
   expect_document("<DOC>\n<DOCNO>1</DOCNO>\n<DOCHDR></DOCHDR></DOC>", ND_KIND_HTML, "1", "", "", "",
                   "");
   expect_document("<doc id=\"12\" url='http://x/?a=1' title=\"T\">\nText\n</doc>", ND_KIND_HTML,

@@ -23,6 +23,7 @@ static void test_doctypes(void **unused) {
       {"<!doctype html PUBLIC \"a\">", "\nDOCTYPE html a null right"},
       {"<!doctype html public 'a' 'b'>", "\nDOCTYPE html a b right"},
       {"<!doctype html public'a''b' >", "\nDOCTYPE html a b right"},
+      {"<!doctype html public \"a\" \"b\">", "\nDOCTYPE html a b right"},
       {"<!doctype html system 'b' more>", "\nDOCTYPE html null b right"},
       {"<!doctype html system>", "\nDOCTYPE html null null wrong"},
       {"<!doctype html system b>", "\nDOCTYPE html null null wrong"},
@@ -83,6 +84,7 @@ static void test_texts(void **unused) {
       {"&not?&not-", ND_HTML_AS_VALUE, "¬?¬-"},
       {"&amp;\r\n\r", ND_HTML_AS_RAWTEXT, "&amp;\n\n"},
       {"&amp;\r", ND_HTML_AS_CDATA, "&amp;\n"},
+      {"a\rb\r\rc\r\n", ND_HTML_AS_DATA, "a\nb\n\nc\n"},
       {"ABC", ND_HTML_AS_NAME, "abc"},
       {"&#x1F600;&#233;&#8364;", ND_HTML_AS_DATA, "😀é€"},
   };
@@ -128,8 +130,29 @@ static void test_tokens(void **unused) {
   assert_int_equal(t.kind, ND_HTML_TEXT);
 }
 
+/* Where raw text ends: at the end tag of its element, which is named and whole. */
+static void test_raw_ends(void **unused) {
+  (void)unused;
+  static const struct {
+    const char *raw, *name;
+    size_t end;
+  } rows[] = {
+      {"a<b></title>c", "title", 4}, {"a</titles></TITLE >", "title", 10},
+      {"a</title", "title", 8},      {"a</title></t", "title", 1},
+      {"a</></title>", "", 12},      {"a<", "title", 2},
+      {"a<title>", "title", 8},      {"a</tit/e></title/>", "title", 9},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    const nd_str raw = nd_str_of(rows[i].raw);
+    const char *end =
+        nd_html_raw_end(raw.p, raw.p + raw.n, nd_str_of(rows[i].name), ND_HTML_RCDATA);
+    if ((size_t)(end - raw.p) != rows[i].end) fail_msg("%s: %d", raw.p, (int)(end - raw.p));
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_doctypes), cmocka_unit_test(test_texts),
-                                     cmocka_unit_test(test_tokens)};
+                                     cmocka_unit_test(test_tokens),
+                                     cmocka_unit_test(test_raw_ends)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

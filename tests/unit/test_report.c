@@ -96,6 +96,14 @@ static void kinds(void **state) {
   assert_null(strstr(html.p, "has no bands"));
   assert_null(strstr(html.p, "Chance that a pair is found"));
   assert_non_null(strstr(html.p, "<td class=\"num\">\xe2\x80\x93</td></tr>"));
+  /* One bar, then two of which one is much higher: the axis is of powers of ten. */
+  start(&r, 3, 3, 4, true);
+  r.report.pair_bins[0] = 0;
+  ok(draw(&html, &r));
+  assert_non_null(strstr(html.p, ">6</text>"));
+  r.report.pair_bins[0] = 501;
+  ok(draw(&html, &r));
+  assert_non_null(strstr(html.p, ">1000</text>"));
   /* No bands. */
   start(&r, 0.8, 0, 0, false);
   ok(draw(&html, &r));

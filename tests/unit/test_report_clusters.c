@@ -249,6 +249,28 @@ static void many_members(void **state) {
   assert_int_equal(it.report.browser_clusters + left + !strstr(page, "{\"n\":20001,"), 21);
 }
 
+/* Of a cluster that is there by name only, some of the members are named. */
+static void some_are_named(void **state) {
+  (void)state;
+  enum { CLUSTERS = 10, MEMBERS = 60, NAMED = 40 };
+  for (uint32_t c = 0; c < CLUSTERS; c++) {
+    uint32_t kept = add(it.n, 100);
+    for (uint32_t m = 1; m < MEMBERS; m++) (void)add(kept, 80);
+  }
+  const char *page = embed();
+  uint32_t clusters_named = 0;
+  assert_int_equal(it.report.browser_clusters, CLUSTERS);
+  for (const char *p = page; (p = strstr(p, "{\"n\":60,\"m\":[")); clusters_named++) {
+    const char *end = strstr(++p, "]}");
+    uint32_t members = 0;
+    assert_non_null(end);
+    for (const char *m = p; (m = strstr(m, "{\"i\":")) && m < end; m++) members++;
+    assert_int_equal(members, 1 + NAMED);
+  }
+  assert_int_equal(clusters_named, CLUSTERS - it.report.browser_texts);
+  assert_true(clusters_named > 0);
+}
+
 /* The languages of the documents, most frequent first, then by name; no more than have a row. */
 static void languages(void **state) {
   (void)state;
@@ -336,7 +358,7 @@ int main(void) {
       cmocka_unit_test(long_texts),        cmocka_unit_test(first_words),
       cmocka_unit_test(no_room_for_texts), cmocka_unit_test(too_much_to_read),
       cmocka_unit_test(many_members),      cmocka_unit_test(languages),
-      cmocka_unit_test(failing_places),
+      cmocka_unit_test(some_are_named),    cmocka_unit_test(failing_places),
   };
   return cmocka_run_group_tests(tests, NULL, clear);
 }

@@ -1,0 +1,101 @@
+/* The stages of a job whose components have members that were never compared with the one that
+ * stays: what is missing is asked for, and every place of that may fail. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "every_place.h"
+#include "stage_walk.h"
+
+enum { DOCUMENTS = 6, STEP = 12, WORDS = 60 };
+
+static char dir[] = "/tmp/nd_test_settle_XXXXXX", path[60], out[60];
+
+/* Windows of one text, each a bit further on: one is like the next, and not like the last. */
+static void write_chain(void) {
+  FILE *f = fopen(path, "w");
+  assert_non_null(f);
+  for (int i = 0; i < DOCUMENTS; i++) {
+    fprintf(f, "{\"id\": \"d%d\", \"text\": \"", i);
+    for (int k = 0; k < WORDS; k++) fprintf(f, "word%d ", i * STEP + k);
+    fprintf(f, "\"}\n");
+  }
+  assert_int_equal(fclose(f), 0);
+}
+
+/* Lines of clusters.tsv; the last one's similarity, to the first, is of the smallest. */
+static void check_clusters(void) {
+  char name[80], line[200];
+  int n = 0;
+  double similarity = 1;
+  snprintf(name, sizeof name, "%s/clusters.tsv", out);
+  FILE *f = fopen(name, "r");
+  assert_non_null(f);
+  while (fgets(line, sizeof line, f)) {
+    const char *tab = strrchr(line, '\t');
+    assert_non_null(tab);
+    if (strstr(line, "d5")) similarity = atof(tab + 1);
+    n++;
+  }
+  fclose(f);
+  assert_int_equal(n, DOCUMENTS);
+  assert_true(similarity == 0); /* no word is in both */
+}
+
+static nd_status walk_chain(void *context) {
+  const char *const *set = context;
+  nd_options o;
+  nd_summary counts;
+  const char *input = path;
+  nd_options_init(&o);
+  o.threads = 1;
+  for (; *set; set += 2) ok(nd_options_set(&o, set[0], set[1], &err));
+  nd_status status = stage_walk(&counts, &input, 1, out, &o, &err);
+  nd_io_fail_at(0, 0);
+  nd_mem_fail_at(0);
+  if (status == ND_OK && counts.rejected == 0) check_clusters();
+  nd_error ignored;
+  ok(nd_remove_tree(out, &ignored));
+  return status;
+}
+
+static void chains(void **state) {
+  (void)state;
+  static const char *const sets[][11] = {
+      {"format", "jsonl", "method", "exact", "threshold", "0.4", "cluster", "components", NULL},
+      {"format", "jsonl", "threshold", "0.4", "shingle", "words:2", "cluster", "components", "recall",
+       "0.9999", NULL}};
+  write_chain();
+  for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+    void *context = (void *)(uintptr_t)sets[i];
+    ok(walk_chain(context));
+    size_t n = every_place_fails(walk_chain, context);
+    print_message("%zu failures\n", n);
+    assert_true(n > 100);
+  }
+}
+
+static int setup(void **state) {
+  (void)state;
+  if (!mkdtemp(dir)) return -1;
+  snprintf(path, sizeof path, "%s/corpus.jsonl", dir);
+  snprintf(out, sizeof out, "%s/out", dir);
+  return 0;
+}
+
+static int teardown(void **state) {
+  (void)state;
+  return nd_remove_tree(dir, &err);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(chains)};
+  return cmocka_run_group_tests(tests, setup, teardown);
+}
