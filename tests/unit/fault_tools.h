@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/rng.h"
@@ -47,9 +46,8 @@ static inline void gather(nd_buf *out, const char *folder) {
 /* Prints the seed, and makes a folder below TMPDIR: a file system in memory makes tests of
  * failures much faster. */
 static inline bool begin_folder(char *out, size_t room, const char *name) {
-  const char *seed = getenv("NEARDUP_SEED"), *base = getenv("TMPDIR");
-  rng.state = seed ? strtoull(seed, NULL, 10) : (uint64_t)time(NULL) * 1000 + (uint64_t)getpid();
-  print_message("seed %llu (NEARDUP_SEED repeats it)\n", (unsigned long long)rng.state);
+  const char *base = getenv("TMPDIR");
+  rng.state = test_seed();
   snprintf(out, room, "%s/nd_test_%s_XXXXXX", base && base[0] ? base : "/tmp", name);
   return mkdtemp(out) != NULL;
 }

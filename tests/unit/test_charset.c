@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "seed.h"
 #include "text/charset.h"
 #include "text/text.h"
 
@@ -152,8 +153,7 @@ static size_t naive_valid_prefix(nd_str s) {
 
 static void test_valid_prefix(void **unused) {
   (void)unused;
-  uint64_t seed = (uint64_t)time(NULL) * 1000 + (uint64_t)getpid(), x = seed;
-  print_message("seed %llu\n", (unsigned long long)seed);
+  uint64_t seed = test_seed(), x = seed;
   static const char *const pieces[] = {"a",
                                        "text of thirty-two bytes or more, all of them ASCII",
                                        "é",
@@ -231,8 +231,7 @@ static void test_random_bytes(void **unused) {
                                        "x-user-defined",
                                        "windows-874",
                                        ""};
-  uint64_t seed = (uint64_t)time(NULL) * 1000 + (uint64_t)getpid(), x = seed;
-  print_message("seed %llu\n", (unsigned long long)seed);
+  uint64_t seed = test_seed(), x = seed;
   nd_buf scratch = {0};
   for (size_t l = 0; l < sizeof labels / sizeof *labels; l++) {
     for (int round = 0; round < 300; round++) {

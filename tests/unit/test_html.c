@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "base/cpu.h"
+#include "seed.h"
 #include "slow_html.h"
 #include "text/text.h"
 
@@ -526,8 +527,8 @@ static void test_random(void **unused) {
       ("<td class=\"a very long value of an attribute, longer than one block of any level\">"),
       "some text that is a little longer than one block of bytes, too"};
   enum { PIECES = sizeof pieces / sizeof *pieces };
-  uint64_t seed = (uint64_t)time(NULL) * 1000 + (uint64_t)getpid();
-  print_message("seed %llu, level %s\n", (unsigned long long)seed, nd_cpu_name(nd_cpu()));
+  uint64_t seed = test_seed();
+  print_message("level %s\n", nd_cpu_name(nd_cpu()));
   nd_buf html = {0};
   for (int round = 0; round < 40000; round++) {
     uint64_t start = seed + (uint64_t)round, x = start;

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "input/http.h"
+#include "seed.h"
 
 enum { MAX = 1 << 20 };
 #define PAGE "<p>The quick brown fox, the quick brown fox.</p>\n"
@@ -371,9 +372,7 @@ static void test_bombs(void **state) {
 
 static void test_fuzz(void **state) {
   (void)state;
-  const char *given = getenv("NEARDUP_SEED");
-  uint64_t seed = given ? strtoull(given, NULL, 10) : (uint64_t)time(NULL);
-  print_message("NEARDUP_SEED=%llu\n", (unsigned long long)seed);
+  uint64_t seed = test_seed();
   nd_decoder d = {0};
   nd_buf gz = pack_zlib(str(PAGE), 31), zs = pack_zstd(str(PAGE)), zl = pack_zlib(str(PAGE), 15);
   nd_buf m[4] = {

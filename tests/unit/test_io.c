@@ -338,8 +338,7 @@ static void writer_run(uint64_t seed, size_t total) {
 
 static void test_writer(void **state) {
   (void)state;
-  uint64_t seed = (uint64_t)time(NULL) * 1000 + (uint64_t)getpid();
-  print_message("seed %llu\n", (unsigned long long)seed);
+  uint64_t seed = test_seed();
   writer_run(seed, 0);
   writer_run(seed + 1, 5000);
   writer_run(seed + 2, 20 << 20);

@@ -52,8 +52,7 @@ static uint64_t draw(uint64_t below) {
 }
 
 static void new_seed(void) {
-  rng = (uint64_t)time(NULL) * 1000 + (uint64_t)getpid();
-  print_message("seed %llu\n", (unsigned long long)rng);
+  rng = test_seed();
 }
 
 static nd_buf mixed(size_t n) {

@@ -197,9 +197,7 @@ static void check_kept(const char *out) {
 
 static int setup(void **state) {
   (void)state;
-  const char *seed = getenv("NEARDUP_SEED");
-  rng.state = seed ? strtoull(seed, NULL, 10) : (uint64_t)time(NULL) * 1000 + (uint64_t)getpid();
-  print_message("seed %llu (NEARDUP_SEED repeats it)\n", (unsigned long long)rng.state);
+  rng.state = test_seed();
   if (!mkdtemp(dir)) return -1;
   snprintf(corpus_path, sizeof corpus_path, "%s/corpus.jsonl", dir);
   snprintf(second_path, sizeof second_path, "%s/second.jsonl", dir);

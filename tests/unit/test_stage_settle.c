@@ -70,8 +70,8 @@ static void chains(void **state) {
   (void)state;
   static const char *const sets[][11] = {
       {"format", "jsonl", "method", "exact", "threshold", "0.4", "cluster", "components", NULL},
-      {"format", "jsonl", "threshold", "0.4", "shingle", "words:2", "cluster", "components", "recall",
-       "0.9999", NULL}};
+      {"format", "jsonl", "threshold", "0.4", "shingle", "words:2", "cluster", "components",
+       "recall", "0.9999", NULL}};
   write_chain();
   for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
     void *context = (void *)(uintptr_t)sets[i];

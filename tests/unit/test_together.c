@@ -12,14 +12,14 @@
 
 #include "base/rng.h"
 #include "pipeline/together.h"
+#include "seed.h"
 
 static nd_error err;
 static nd_rng rng;
 
 static int setup(void **state) {
   (void)state;
-  rng.state = (uint64_t)time(NULL) * 1000 + (uint64_t)getpid();
-  print_message("seed %llu\n", (unsigned long long)rng.state);
+  rng.state = test_seed();
   return 0;
 }
 

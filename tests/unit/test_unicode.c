@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "seed.h"
 #include "text/text.h"
 #include "text/unicode.h"
 
@@ -148,8 +149,7 @@ static void test_utf8(void **state) {
  * pairs are used, and far more pairs than places. */
 static void test_nfkc(void **state) {
   (void)state;
-  uint64_t seed = (uint64_t)time(NULL);
-  print_message("seed %llu\n", (unsigned long long)seed);
+  uint64_t seed = test_seed();
   static const uint32_t marks[] = {0x300, 0x301, 0x302, 0x308, 0x323,  0x327,  0x338,  0x345, 0x344,
                                    0x93C, 0x9BE, 0xBBE, 0x94D, 0x3099, 0x1161, 0x11A8, 0x653};
   static const uint32_t letters[] = {'a',    0xC0,   0x1100, 0xAC00, 0x3B1, 0x1F00, 0x995,  0xB92,

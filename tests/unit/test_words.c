@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "seed.h"
 #include "text/unicode.h"
 #include "text/words.h"
 #include "text/words_ascii.h"
@@ -27,10 +28,9 @@ static uint32_t rng(uint32_t below) {
   return (uint32_t)((z ^ z >> 31) % below);
 }
 
-static void seed_rng(const char *what) {
-  const char *fixed = getenv("NEARDUP_TEST_SEED");
-  rng_state = fixed ? strtoull(fixed, NULL, 10) : (uint64_t)time(NULL);
-  print_message("%s: NEARDUP_TEST_SEED=%llu\n", what, (unsigned long long)rng_state);
+static void new_cases(const char *what) {
+  print_message("%s: ", what);
+  rng_state = test_seed();
 }
 
 /* --- the oracle ------------------------------------------------------------ */
@@ -304,7 +304,7 @@ static uint32_t pick(const uint32_t (*alphabet)[2]) {
 
 static void test_nasty(void **state) {
   (void)state;
-  seed_rng("nasty");
+  new_cases("nasty");
   oracle o = {0};
   nd_tokens t = {0};
   nd_buf b = {0};
@@ -332,7 +332,7 @@ static void test_nasty(void **state) {
 
 static void test_ascii(void **state) {
   (void)state;
-  seed_rng("ascii");
+  new_cases("ascii");
   oracle o = {0};
   nd_tokens t = {0};
   char text[700];
@@ -355,7 +355,7 @@ static void test_ascii(void **state) {
 
 static void test_invalid(void **state) {
   (void)state;
-  seed_rng("invalid");
+  new_cases("invalid");
   oracle o = {0};
   nd_tokens t = {0};
   static const char bytes[] =
@@ -374,7 +374,7 @@ static void test_invalid(void **state) {
 /* Long documents: several segments, growth inside of them, spans over their ends. */
 static void test_long(void **state) {
   (void)state;
-  seed_rng("long");
+  new_cases("long");
   oracle o = {0};
   nd_tokens t = {0};
   nd_buf b = {0};
@@ -421,7 +421,7 @@ static void test_many_marks(void **state) {
 
 static void test_token_ends(void **state) {
   (void)state;
-  seed_rng("token ends");
+  new_cases("token ends");
   size_t kernels;
   const nd_words_kernel *kernel = nd_words_kernels(&kernels);
   uint32_t ends[600 + ND_WORDS_SLACK], *got = NULL;
@@ -483,7 +483,7 @@ static void test_real(void **state) {
     print_message("skipped, no data\n");
     skip();
   }
-  seed_rng("real");
+  new_cases("real");
   static const char *const names[] = {"gold/installguide.tar.zst", "gold/laws-zh.jsonl.zst",
                                       "gold/terms.jsonl.zst"};
   oracle o = {0};

@@ -5,11 +5,10 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/rng.h"
+#include "seed.h"
 
 static nd_error err;
 
@@ -35,11 +34,8 @@ static inline const char *path_in(const char *folder, const char *name) {
   return path[turn];
 }
 
-/* NEARDUP_SEED repeats a run. */
 static inline void seed_rng(nd_rng *rng) {
-  const char *seed = getenv("NEARDUP_SEED");
-  rng->state = seed ? strtoull(seed, NULL, 10) : (uint64_t)time(NULL) * 1000 + (uint64_t)getpid();
-  print_message("seed %llu (NEARDUP_SEED repeats it)\n", (unsigned long long)rng->state);
+  rng->state = test_seed();
 }
 
 #endif
