@@ -29,9 +29,12 @@ test-faults: ## every allocation, system call and thread fails in turn (an hour 
 	@tools/build $(BUILD)/asan --buildtype=debugoptimized -Db_lundef=false -Dman=disabled \
 	  -Db_sanitize=address,undefined
 	@export TMPDIR=$$(test -w /dev/shm && echo /dev/shm || echo $${TMPDIR:-/tmp}); \
-	  seq 0 31 | xargs -P $$(getconf _NPROCESSORS_ONLN) -I PART env NEARDUP_FAULTS=all:PART/32 \
-	    $(BUILD)/asan/tests/unit/test_faults && \
-	  NEARDUP_FAULTS=all $(BUILD)/asan/tests/unit/test_pipeline
+	  { seq 0 31 | xargs -P $$(getconf _NPROCESSORS_ONLN) -I PART env NEARDUP_FAULTS=all:PART/32 \
+	      $(BUILD)/asan/tests/unit/test_faults && \
+	    NEARDUP_FAULTS=all $(BUILD)/asan/tests/unit/test_pipeline; echo "ended with $$?"; } | \
+	  awk '/^ended with / { status = $$3; next } { print; fflush() } \
+	       / failures$$/ { sum += $$(NF - 1) } / failures tried/ { sum += $$1 } \
+	       END { print sum " failures in all"; exit status }'
 
 test-kills: all ## dedup is killed at every file call, and KILLS (200) times at random
 	@tools/install-deps test
