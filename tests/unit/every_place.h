@@ -38,6 +38,11 @@ static inline void note_place(uint64_t nth) {
   pthread_mutex_unlock(&places_lock);
 }
 
+static inline void forget_places(void) {
+  memset(place_hash, 0, sizeof place_hash);
+  places_known = place_n = 0;
+}
+
 /* Fails a call of every place of `run`, which may use `err`: first memory, also where the room is
  * there already, then files, where every sort lies.  Each time the status must be that of the
  * failure, with a message; or nothing came of it.  At last `run` must succeed.  Returns how many
@@ -47,8 +52,7 @@ static inline size_t every_place_fails(nd_status (*run)(void *context), void *co
   for (int io = 0; io < 2; io++) {
     const nd_status right = io ? ND_ERR_IO : ND_ERR_MEMORY;
     nd_mem_strict(true);
-    memset(place_hash, 0, sizeof place_hash);
-    places_known = place_n = 0;
+    forget_places();
     place_kind = (uint64_t)io;
     io ? nd_io_watch(note_place) : nd_mem_watch(note_place);
     io ? nd_io_fail_at(UINT64_MAX, EIO) : nd_mem_fail_at(UINT64_MAX);

@@ -104,7 +104,7 @@ static const fault faults[] = {
     {"closed sink", closed_sink, count_sink, NULL, ND_ERR_IO, false},
     {"cancelled", cancelled, count_asked, NULL, ND_ERR_CANCELLED, false},
 };
-enum { FAULTS = sizeof faults / sizeof *faults };
+enum { FAULTS = sizeof faults / sizeof *faults, MOST_CALLS = 8000 };
 
 /* --- one failure -------------------------------------------------------------------- */
 
@@ -188,25 +188,38 @@ static void fail_once(nd_buf *got, const operation *op, const nd_buf *want, cons
   if (left[0]) fail_msg("%s, %s at %lu leaves behind:%s", op->name, f->name, nth, left);
 }
 
-/* Tries calls in random order until `end`. */
+/* How many calls there are to fail; or how many places, whose calls are in place_call. */
+static uint64_t calls_of(nd_buf *got, const operation *op, const fault *f, bool places) {
+  if (writes_folder(op)) remove_out();
+  if (op->resumed) interrupt_first(op);
+  f->at(UINT64_MAX);
+  if (places) f->watch(note_place);
+  ok(run(got, op));
+  uint64_t n = f->at == short_calls ? 7 : f->count();
+  no_faults();
+  if (!places) return n;
+  f->watch(NULL);
+  return place_n;
+}
+
+/* Tries calls in random order until `end`: all of them, or where there are very many one of each
+ * place. */
 static uint64_t try_fault(nd_buf *got, const operation *op, const nd_buf *want, const fault *f,
                           double end) {
   /* A quick run tries a third of the kinds of failure with each operation. */
   if (!getenv("NEARDUP_FAULTS") && nd_rng_below(&rng, 3)) return 0;
-  if (writes_folder(op)) remove_out();
-  if (op->resumed) interrupt_first(op);
   bool places = only_places() && f->watch;
   place_n = 0;
   place_kind = (uint64_t)(f - faults) + 1;
-  f->at(UINT64_MAX);
-  if (places) f->watch(note_place);
-  ok(run(got, op));
-  uint64_t n = f->at == short_calls ? 7 : f->count(), tried = 0;
-  no_faults();
-  if (places) f->watch(NULL), n = place_n;
+  uint64_t n = calls_of(got, op, f, places), tried = 0;
+  if (!places && f->watch && n > MOST_CALLS && getenv("NEARDUP_FAULTS")) {
+    forget_places();
+    places = true;
+    n = calls_of(got, op, f, places);
+  }
   uint64_t *order = shuffled(n, &rng);
   for (size_t i = 0; places && i < n; i++) order[i] = place_call[i];
-  if (places && f->at != memory && f->at != bad_disk) {
+  if (only_places() && places && f->at != memory && f->at != bad_disk) {
     /* The same places with another error: some of them. */
     for (size_t i = 0; i < n / 4; i++) order[i] = order[4 * i];
     n /= 4;
