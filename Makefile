@@ -32,9 +32,10 @@ test-faults: ## every allocation, system call and thread fails in turn (an hour 
 	  { seq 0 31 | xargs -P $$(getconf _NPROCESSORS_ONLN) -I PART env NEARDUP_FAULTS=all:PART/32 \
 	      $(BUILD)/asan/tests/unit/test_faults && \
 	    NEARDUP_FAULTS=all $(BUILD)/asan/tests/unit/test_pipeline; echo "ended with $$?"; } | \
-	  awk '/^ended with / { status = $$3; next } { print; fflush() } \
-	       / failures$$/ { sum += $$(NF - 1) } / failures tried/ { sum += $$1 } \
-	       END { print sum " failures in all"; exit status }'
+	  tee $(BUILD)/faults.log; \
+	  awk '/^ended with / { status = $$3 } / failures$$/ { sum += $$(NF - 1) } \
+	       / failures tried/ { sum += $$1 } \
+	       END { print sum " failures in all"; exit status }' $(BUILD)/faults.log
 
 test-kills: all ## dedup is killed at every file call, and KILLS (200) times at random
 	@tools/install-deps test

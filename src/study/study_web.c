@@ -3,6 +3,7 @@
  * Pages with equal token sequences leave first; then both algorithms run with
  * the published parameters, and what they find is put beside each other and,
  * with a truth list, beside that. */
+#include <inttypes.h>
 #include <math.h>
 
 #include "study/web_pairs.h"
@@ -75,6 +76,14 @@ static nd_status compare_boilerplate(const nd_web *w, const nd_judge *j, nd_stud
   nd_web second = {0};
   nd_judge judge = {0};
   nd_status status = nd_web_find(&second, &again, &other, err);
+  const nd_summary *first = r->run->summary;
+  if (status == ND_OK &&
+      (summary.documents != first->documents || summary.rejected != first->rejected))
+    status = nd_fail(err, ND_ERR_IO,
+                     "the input was read again without boilerplate, and gave %" PRIu64
+                     " documents and %" PRIu64 " rejected records, not %" PRIu64 " and %" PRIu64
+                     "; it must not change, and be readable twice",
+                     summary.documents, summary.rejected, first->documents, first->rejected);
   if (status == ND_OK)
     status = nd_judge_open(&judge, r->run->request->truth, &second.pages.ids, err);
   if (status == ND_OK) {
