@@ -8,6 +8,8 @@
 #include "join/block_join.h"
 #include "test_join_cases.h"
 
+#include "every_place.h" /* has an err, as functions of the cases do */
+
 static nd_sets build(const cases *c) {
   nd_sets sets;
   assert_int_equal(nd_sets_build(&sets, c->raw, c->begin, c->n, 1, NULL), ND_OK);
@@ -16,7 +18,6 @@ static nd_sets build(const cases *c) {
 
 static nd_join_stats count(const nd_sets *sets, const nd_join_options *o) {
   nd_join_stats stats;
-  nd_error err = {0};
   if (nd_join_run(sets, o, count_only, NULL, &stats, &err) != ND_OK) fail_msg("%s", err.message);
   return stats;
 }
@@ -35,7 +36,6 @@ static void refused_half_way(const cases *c, nd_join_options o) {
     o.method = (nd_join_method)m;
     for (o.way = 0; o.way < (m == ND_JOIN_BLOCKS ? 4 : 1); o.way++) {
       for (o.threads = 1; o.threads <= 2; o.threads++) {
-        nd_error err = {0};
         assert_true(count(&sets, &o).results > ND_JOIN_BATCH);
         assert_int_equal(nd_join_run(&sets, &o, refuse, NULL, NULL, &err), ND_ERR_CANCELLED);
         assert_string_equal(err.message, "enough");
@@ -88,6 +88,16 @@ static void heavy_cases(cases *c) {
   }
 }
 
+typedef struct heavy_run {
+  const nd_sets *sets;
+  const nd_join_options *options;
+} heavy_run;
+
+static nd_status join_heavy(void *context) {
+  const heavy_run *r = context;
+  return nd_join_run(r->sets, r->options, count_only, NULL, NULL, &err);
+}
+
 static void heavy_lists(void **state) {
   (void)state;
   cases c = {0};
@@ -109,20 +119,10 @@ static void heavy_lists(void **state) {
   }
   /* Memory that is refused, also while lists are kept for all threads, and a sink that refuses. */
   nd_join_options o = {.num = 3, .den = 4, .way = 2, .threads = 2};
-  for (int strict = 0; strict < 2; strict++) { /* 1: also where the room is there already */
-    nd_status status = ND_ERR_MEMORY;
-    uint64_t nth = 0;
-    nd_mem_strict(strict);
-    for (; status == ND_ERR_MEMORY; nth++) {
-      nd_mem_fail_at(nth + 1);
-      status = nd_join_run(&sets, &o, count_only, NULL, NULL, NULL);
-      nd_mem_fail_at(0);
-    }
-    nd_mem_strict(false);
-    assert_int_equal(status, ND_OK);
-    print_message("%lu allocations\n", nth);
-    assert_true(nth > 10);
-  }
+  heavy_run r = {&sets, &o};
+  size_t failures = every_place_fails(join_heavy, &r);
+  print_message("%zu failures\n", failures);
+  assert_true(failures > 10);
   assert_int_equal(nd_join_run(&sets, &o, refuse, NULL, NULL, NULL), ND_ERR_CANCELLED);
   nd_sets_clear(&sets);
   cases_clear(&c);
