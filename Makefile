@@ -24,7 +24,7 @@ test-core: ## the quick part: the release build only, no sanitizers
 	@tools/install-deps build
 	@tests/run --core
 
-test-faults: ## every allocation, system call and thread fails in turn (an hour or so)
+test-faults: ## every allocation, system call and thread fails in turn (half an hour)
 	@tools/install-deps build test
 	@tools/build $(BUILD)/asan --buildtype=debugoptimized -Db_lundef=false -Dman=disabled \
 	  -Db_sanitize=address,undefined
