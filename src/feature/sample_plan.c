@@ -46,16 +46,17 @@ bool nd_sample_share(nd_decimal *out, nd_str w) {
       point = true;
       continue;
     }
-    if (w.p[i] < '0' || w.p[i] > '9' || ++digits > 9) return false;
+    if (w.p[i] < '0' || w.p[i] > '9') return false;
     num = num * 10 + (uint64_t)(w.p[i] - '0');
     if (point) den *= 10;
+    if ((num || point) && ++digits > 9) return false; /* "0.5" has one, as ".5" does */
   }
   while (den > 1 && num % 10 == 0) {
     num /= 10;
     den /= 10;
   }
   *out = (nd_decimal){num, den};
-  return digits > 0 && num > 0 && num <= den;
+  return num > 0 && num <= den;
 }
 
 static bool take_text(char *out, size_t room, nd_str w) {

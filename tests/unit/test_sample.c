@@ -381,6 +381,21 @@ static void plans(void **state) {
     assert_int_equal(nd_sample_plan_parse(&q, (nd_str){all, (size_t)n}, "a plan", &err),
                      ND_ERR_DATA);
   }
+  /* Nine digits, with or without the zero in front: what is written can be read again. */
+  static const char fine[] =
+      "neardup-plan 1\nthreshold .999999995\nprecision 0000.999999999\n"
+      "shingle words:5\ntokens words\ngroup - 2\nend 1\n";
+  ok(nd_sample_plan_parse(&p, nd_str_of(fine), "a plan", &err));
+  text.n = 0;
+  ok(nd_sample_plan_append(&text, &p, &err));
+  ok(nd_sample_plan_parse(&q, nd_buf_str(&text), "a plan", &err));
+  assert_true(q.digest == p.digest && q.threshold.num == 999999995 && q.precision.num == 999999999);
+  static const char *const not_shares[] = {"",     ".",   "0",   "0.0",         "1.1",
+                                           "0..5", "-.5", ".5x", "0.1234567891"};
+  for (size_t i = 0; i < sizeof not_shares / sizeof *not_shares; i++) {
+    nd_decimal d;
+    assert_false(nd_sample_share(&d, nd_str_of(not_shares[i])));
+  }
   char many[2000];
   int n = snprintf(many, sizeof many, "%s", head);
   for (int i = 1; i <= 40; i++) n += snprintf(many + n, sizeof many - (size_t)n, "group %d 2\n", i);
