@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "base/decimal.h"
 #include "base/io.h"
 
 enum { MOST_BYTES = 1 << 16 };
@@ -38,25 +39,7 @@ static bool parse_number(uint64_t *out, nd_str w) {
 }
 
 bool nd_sample_share(nd_decimal *out, nd_str w) {
-  uint64_t num = 0, den = 1;
-  size_t digits = 0;
-  bool point = false;
-  for (size_t i = 0; i < w.n; i++) {
-    if (w.p[i] == '.' && !point) {
-      point = true;
-      continue;
-    }
-    if (w.p[i] < '0' || w.p[i] > '9') return false;
-    num = num * 10 + (uint64_t)(w.p[i] - '0');
-    if (point) den *= 10;
-    if ((num || point) && ++digits > 9) return false; /* "0.5" has one, as ".5" does */
-  }
-  while (den > 1 && num % 10 == 0) {
-    num /= 10;
-    den /= 10;
-  }
-  *out = (nd_decimal){num, den};
-  return num > 0 && num <= den;
+  return nd_decimal_parse(out, w) && out->num > 0 && out->num <= out->den;
 }
 
 static bool take_text(char *out, size_t room, nd_str w) {

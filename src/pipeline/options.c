@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "base/decimal.h"
 #include "feature/shingle.h"
 #include "pipeline/settings.h"
 
@@ -226,27 +227,6 @@ static bool parse_size(uint64_t *out, const char *text) {
   return *end == '\0';
 }
 
-static bool parse_decimal(nd_decimal *out, const char *text) {
-  uint64_t num = 0, den = 1;
-  const char *p = text;
-  int digits = 0;
-  for (; *p >= '0' && *p <= '9'; p++, digits++) num = num * 10 + (uint64_t)(*p - '0');
-  if (*p == '.') {
-    for (p++; *p >= '0' && *p <= '9'; p++, digits++) {
-      num = num * 10 + (uint64_t)(*p - '0');
-      den *= 10;
-    }
-  }
-  /* Products fit 128 bits, and what is shown, with a digit before the point, is taken again. */
-  if (*p || digits == 0 || digits > 10 || den > 1000000000 || num > UINT32_MAX) return false;
-  while (den > 1 && num % 10 == 0) {
-    num /= 10;
-    den /= 10;
-  }
-  *out = (nd_decimal){num, den};
-  return true;
-}
-
 static nd_status add_to_list(char *field, const nd_option_info *info, const char *value,
                              nd_error *err) {
   size_t have = strlen(field), more = strlen(value);
@@ -310,7 +290,7 @@ static nd_status set_value(void *field, const nd_option_info *info, const char *
       return ND_OK;
     case ND_OPTION_DECIMAL: {
       nd_decimal d;
-      if (!parse_decimal(&d, value))
+      if (!nd_decimal_parse(&d, nd_str_of(value)))
         return nd_fail(
             err, ND_ERR_USAGE,
             "--%s takes a decimal with a point and at most 9 digits, such as 0.8, not %s",
