@@ -5,26 +5,27 @@ _neardup_commands='dedup pairs cluster inspect study eval prevalence plan explai
 # The options of a command.
 _neardup_options() {
   local read='--format --id-field --text-field --url-field --time-field --tokens --shingle
-    --max-document --help'
+    --max-document --max-stdin --help'
+  local write='--resume --force --sync'
   local sketch='--method --candidates --confirm --permutations --family --supershingles --bits --weights
     --features --columns --seed --threads --memory --tmp --progress'
   local find="$sketch --similarity --fingerprint --threshold --recall --bands --rows --agree --agree-bits
     --combined-bits --complete --hamming --sample
     --ignore-boilerplate --boilerplate-share --verify --bucket-cap --against --stats"
   case $1 in
-    dedup) echo "$read $find --output --cluster --keep --shard --resume" ;;
-    pairs) echo "$read $find --collapse --top" ;;
-    cluster) echo '--threshold --cluster --help' ;;
+    dedup) echo "$read $find $write --output --cluster --keep --shard --csv" ;;
+    pairs) echo "$read $find --collapse --top --csv" ;;
+    cluster) echo '--threshold --cluster --csv --help' ;;
     inspect) echo "$read --whole" ;;
-    explain) echo "$read --seed --progress --output --whole" ;;
+    explain) echo "$read $write --seed --progress --output --whole" ;;
     eval) echo "$read --truth --by --documents --corpus --as --judged --threshold --truth-threshold
       --truth-kind --result-kind --json" ;;
-    prevalence) echo '--run --qrels --pairs --pairs-kind --threshold --output --filter-runs --help' ;;
-    study) echo "$read $find --output --truth" ;;
-    plan) echo "$read --threshold --recall --seed --threads --memory --tmp --progress --output
+    prevalence) echo "$write --run --qrels --pairs --pairs-kind --threshold --output --filter-runs --help" ;;
+    study) echo "$read $find $write --output --truth" ;;
+    plan) echo "$read $write --threshold --recall --seed --threads --memory --tmp --progress --output
       --precision --documents" ;;
-    sketch) echo "$read $sketch --output" ;;
-    merge) echo '--output --help' ;;
+    sketch) echo "$read $sketch $write --output" ;;
+    merge) echo "$write --output --help" ;;
     info) echo '--help' ;;
     help) ;;
     *) echo '--help --version' ;;
@@ -51,6 +52,7 @@ _neardup_values() {
     --as | --truth-kind | --result-kind | --pairs-kind) echo 'auto pairs clusters' ;;
     --keep) echo 'first longest shortest oldest newest url centre field:' ;;
     --resume) echo 'auto never' ;;
+    --sync) echo 'yes no' ;;
     --progress) echo 'auto json none' ;;
     --seed) echo 'random' ;;
   esac

@@ -93,6 +93,10 @@ typedef struct nd_options {
   char tmp[1024];   /* "": beside the output */
   char shard[32];   /* "": all of the work */
   char resume[16];
+  int force;             /* write over what is not a result of ours */
+  char sync[16];         /* "yes": a finished result is on the disk */
+  int csv;               /* lists as CSV instead of TSV */
+  uint64_t max_stdin;    /* bytes; 0: half of the free space where it is stored */
   uint64_t max_document; /* bytes */
   uint64_t bucket_cap;
   int collapse;

@@ -17,6 +17,11 @@
 #define READ (SKETCH | ND_FOR_INSPECT | ND_FOR_EVAL | ND_FOR_PLAN | ND_FOR_EXPLAIN)
 #define SKETCH (FIND | ND_FOR_SKETCH)
 #define FIND (ND_FOR_DEDUP | ND_FOR_PAIRS | ND_FOR_STUDY)
+/* The commands that write files or directories, and those that write lists of pairs or clusters. */
+#define WRITE                                                                                  \
+  (ND_FOR_DEDUP | ND_FOR_STUDY | ND_FOR_PLAN | ND_FOR_EXPLAIN | ND_FOR_SKETCH | ND_FOR_MERGE | \
+   ND_FOR_PREVALENCE)
+#define LIST (ND_FOR_DEDUP | ND_FOR_PAIRS | ND_FOR_CLUSTER)
 #define METHODS                                                                                 \
   "minhash digest exact join allpairs ppjoin ppjoin+ supershingle simhash projection combined " \
   "combined-site"
@@ -130,8 +135,19 @@ static const nd_option_info table[] = {
      "where temporary files go; normally beside the output"},
     {"shard", ND_OPTION_TEXT, FIELD(shard), "", "I/N", NULL, 0, 0, ND_FOR_DEDUP,
      "only read and sketch part I of N into the output directory; a last run without it finishes"},
-    {"resume", ND_OPTION_WORD, FIELD(resume), "auto", "HOW", "auto never", 0, 0, ND_FOR_DEDUP,
-     "auto goes on where an interrupted run stopped; never starts over"},
+    {"resume", ND_OPTION_WORD, FIELD(resume), "auto", "HOW", "auto never", 0, 0, WRITE,
+     "auto resumes an interrupted run; never starts over, and replaces a finished result once the "
+     "new one is complete"},
+    {"force", ND_OPTION_FLAG, FIELD(force), "no", NULL, NULL, 0, 0, WRITE,
+     "replace an output file, or write into an output directory, that neardup did not make; never "
+     "an input"},
+    {"sync", ND_OPTION_WORD, FIELD(sync), "yes", "HOW", "yes no", 0, 0, WRITE,
+     "yes: a finished result is on disk before the command ends; no: skip the wait, so a power "
+     "cut soon afterwards may damage the result"},
+    {"csv", ND_OPTION_FLAG, FIELD(csv), "no", NULL, NULL, 0, 0, LIST,
+     "write lists as CSV (RFC 4180), safe to open in a spreadsheet"},
+    {"max-stdin", ND_OPTION_SIZE, FIELD(max_stdin), "0", "SIZE", NULL, 0, UINT64_C(1) << 60, READ,
+     "store at most this much of standard input; 0 means half of the free disk space"},
     {"progress", ND_OPTION_WORD, FIELD(progress), "auto", "HOW", "auto json none", 0, 0,
      SKETCH | ND_FOR_PLAN | ND_FOR_EXPLAIN, "auto: a bar on a terminal, nothing in a pipe"},
     {NULL, ND_OPTION_FLAG, 0, 0, NULL, NULL, NULL, 0, 0, 0, NULL}};

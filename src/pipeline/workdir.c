@@ -201,8 +201,8 @@ nd_status nd_workdir_open(nd_workdir *w, const char *dir, const nd_settings *set
 
 /* Options that cannot change a byte of the result. */
 static bool is_neutral(const char *name) {
-  static const char *const neutral[] = {"threads", "memory",   "tmp",         "shard",
-                                        "resume",  "progress", "max-document"};
+  static const char *const neutral[] = {"threads",  "memory",       "tmp",   "shard", "resume",
+                                        "progress", "max-document", "force", "sync",  "max-stdin"};
   for (size_t i = 0; i < sizeof neutral / sizeof *neutral; i++)
     if (strcmp(name, neutral[i]) == 0) return true;
   return false;
