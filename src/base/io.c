@@ -1,4 +1,4 @@
-/* The door to the system's files.  Each call goes through `refused` (a test can
+/* The door to the system's files.  Each call goes through `nd_io_refused` (a test can
  * make the nth one fail) and `shortened` (a test can make every one short). */
 #include "base/io.h"
 
@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/io_hook.h"
 #include "base/mem.h"
 
 enum { COPY_BLOCK = 1 << 18 };
@@ -46,7 +47,7 @@ void nd_io_short(size_t max) {
 }
 
 /* Counting orders nothing: it would hide races from the thread sanitizer. */
-static bool refused(void) {
+bool nd_io_refused(void) {
   uint64_t nth = atomic_load_explicit(&fail_at, memory_order_relaxed);
   if (nth == 0) return false;
   uint64_t call = atomic_fetch_add_explicit(&calls, 1, memory_order_relaxed) + 1;
@@ -89,16 +90,22 @@ int nd_io_error_write(nd_error *err, const char *verb, const char *name, int err
     case EIO: advice = "; the disk may be failing"; break;
     default: break;
   }
+  /* The reason must fit into the message, however long the name is. */
+  enum { HEAD = 200, TAIL = 300 };
   char buf[256];
-  return nd_error_write(err, ND_ERR_IO, "cannot %s %s: %s%s", verb, name,
-                        describe(buf, sizeof buf, error_number), advice);
+  const char *why = describe(buf, sizeof buf, error_number);
+  const size_t n = strlen(name);
+  if (n <= HEAD + TAIL)
+    return nd_error_write(err, ND_ERR_IO, "cannot %.300s %s: %s%s", verb, name, why, advice);
+  return nd_error_write(err, ND_ERR_IO, "cannot %.300s %.*s...%s: %s%s", verb, HEAD, name,
+                        name + n - TAIL, why, advice);
 }
 
 /* ---- single calls ---- */
 
 nd_status nd_io_open(int *fd, const char *path, int flags, mode_t mode, nd_error *err) {
   do {
-    *fd = refused() ? -1 : open(path, flags | O_CLOEXEC, mode);
+    *fd = nd_io_refused() ? -1 : open(path, flags | O_CLOEXEC, mode);
   } while (*fd < 0 && errno == EINTR);
   if (*fd >= 0) return ND_OK;
   bool writes = (flags & O_ACCMODE) != O_RDONLY;
@@ -107,7 +114,7 @@ nd_status nd_io_open(int *fd, const char *path, int flags, mode_t mode, nd_error
 
 nd_status nd_io_close(int fd, const char *name, nd_error *err) {
   if (fd < 0) return ND_OK;
-  bool refuse = refused();
+  bool refuse = nd_io_refused();
   int error_number = errno;
   bool closed = close(fd) == 0 && !refuse;
   if (!refuse) error_number = errno;
@@ -120,7 +127,7 @@ nd_status nd_io_read(size_t *got, int fd, void *buf, size_t n, const char *name,
   ssize_t r;
   *got = 0;
   do {
-    r = refused() ? -1 : read(fd, buf, shortened(n));
+    r = nd_io_refused() ? -1 : read(fd, buf, shortened(n));
   } while (r < 0 && errno == EINTR);
   if (r < 0) return nd_io_fail(err, "read", name, errno);
   *got = (size_t)r;
@@ -132,7 +139,7 @@ nd_status nd_io_pread(size_t *got, int fd, void *buf, size_t n, uint64_t offset,
   ssize_t r;
   *got = 0;
   do {
-    r = refused() ? -1 : pread(fd, buf, shortened(n), (off_t)offset);
+    r = nd_io_refused() ? -1 : pread(fd, buf, shortened(n), (off_t)offset);
   } while (r < 0 && errno == EINTR);
   if (r < 0) return nd_io_fail(err, "read", name, errno);
   *got = (size_t)r;
@@ -177,7 +184,7 @@ static nd_status write_all(int fd, const void *buf, size_t n, const uint64_t *of
   while (n > 0) {
     ssize_t r;
     errno = ENOSPC; /* what a write of no bytes means */
-    if (refused()) {
+    if (nd_io_refused()) {
       r = -1;
     } else {
       r = offset ? pwrite(fd, p, shortened(n), (off_t)at) : write(fd, p, shortened(n));
@@ -203,7 +210,7 @@ nd_status nd_io_pwrite_full(int fd, const void *buf, size_t n, uint64_t offset, 
 nd_status nd_io_truncate(int fd, uint64_t size, const char *name, nd_error *err) {
   int r;
   do {
-    r = refused() ? -1 : ftruncate(fd, (off_t)size);
+    r = nd_io_refused() ? -1 : ftruncate(fd, (off_t)size);
   } while (r != 0 && errno == EINTR);
   return r == 0 ? ND_OK : nd_io_fail(err, "set the size of", name, errno);
 }
@@ -211,24 +218,13 @@ nd_status nd_io_truncate(int fd, uint64_t size, const char *name, nd_error *err)
 nd_status nd_io_fsync(int fd, const char *name, nd_error *err) {
   int r;
   do {
-    r = refused() ? -1 : fsync(fd);
+    r = nd_io_refused() ? -1 : fsync(fd);
   } while (r != 0 && errno == EINTR);
   return r == 0 ? ND_OK : nd_io_fail(err, "sync", name, errno);
 }
 
-nd_status nd_io_fsync_dir(const char *path, nd_error *err) {
-  int fd;
-  ND_TRY(nd_io_open(&fd, path, O_RDONLY | O_DIRECTORY, 0, err));
-  int r = refused() ? -1 : fsync(fd);
-  int error_number = errno;
-  close(fd);
-  /* Some file systems cannot sync a directory; they have nothing to lose then. */
-  if (r != 0 && error_number != EINVAL) return nd_io_fail(err, "sync", path, error_number);
-  return ND_OK;
-}
-
 nd_status nd_io_rename(const char *from, const char *to, nd_error *err) {
-  if (!refused() && rename(from, to) == 0) return ND_OK;
+  if (!nd_io_refused() && rename(from, to) == 0) return ND_OK;
   char verb[PATH_MAX < 600 ? PATH_MAX : 600];
   int error_number = errno;
   snprintf(verb, sizeof verb, "rename %s to", from);
@@ -236,12 +232,12 @@ nd_status nd_io_rename(const char *from, const char *to, nd_error *err) {
 }
 
 nd_status nd_io_unlink(const char *path, nd_error *err) {
-  if (!refused() && unlink(path) == 0) return ND_OK;
+  if (!nd_io_refused() && unlink(path) == 0) return ND_OK;
   return errno == ENOENT ? ND_OK : nd_io_fail(err, "remove", path, errno);
 }
 
 static nd_status make_dir(const char *path, nd_error *err) {
-  if (!refused() && mkdir(path, 0777) == 0) return ND_OK;
+  if (!nd_io_refused() && mkdir(path, 0777) == 0) return ND_OK;
   int error_number = errno;
   struct stat st;
   if (error_number == EEXIST) {
@@ -252,27 +248,6 @@ static nd_status make_dir(const char *path, nd_error *err) {
                    path);
   }
   return nd_io_fail(err, "make the directory", path, error_number);
-}
-
-nd_status nd_io_open_unnamed(int *fd, const char *dir, nd_error *err) {
-  size_t room = strlen(dir) + 64;
-  char *path = nd_malloc(room);
-  if (!path) return nd_fail_memory(err, room);
-  /* A file of this name can only be left from a process that was killed
-   * between the next two calls; its number is ours now.  No other file of this process is
-   * held where this one is. */
-  snprintf(path, room, "%s/sort-%ld-%p", dir, (long)getpid(), (void *)fd);
-  nd_status status = nd_io_unlink(path, err);
-  if (status == ND_OK) status = nd_io_open(fd, path, O_RDWR | O_CREAT | O_EXCL, 0600, err);
-  if (status == ND_OK) {
-    status = nd_io_unlink(path, err);
-    if (status != ND_OK) {
-      close(*fd);
-      (void)unlink(path); /* once more: nobody knows of it later */
-    }
-  }
-  nd_free(path);
-  return status;
 }
 
 nd_status nd_io_mkdirs(const char *path, nd_error *err) {
@@ -300,43 +275,43 @@ nd_status nd_io_mkdirs(const char *path, nd_error *err) {
 }
 
 nd_status nd_io_make_private(char *path, const char *in, nd_error *err) {
-  if (!refused() && mkdtemp(path)) return ND_OK;
+  if (!nd_io_refused() && mkdtemp(path)) return ND_OK;
   return nd_io_fail(err, "make a directory in", in, errno);
 }
 
 nd_status nd_io_remove_dir(const char *path, nd_error *err) {
-  if (!refused() && rmdir(path) == 0) return ND_OK;
+  if (!nd_io_refused() && rmdir(path) == 0) return ND_OK;
   return errno == ENOENT ? ND_OK : nd_io_fail(err, "remove", path, errno);
 }
 
 nd_status nd_io_open_dir(DIR **out, const char *path, nd_error *err) {
-  *out = refused() ? NULL : opendir(path);
+  *out = nd_io_refused() ? NULL : opendir(path);
   return *out ? ND_OK : nd_io_fail(err, "open", path, errno);
 }
 
 nd_status nd_io_read_dir(const struct dirent **out, DIR *dir, const char *path, nd_error *err) {
   do {
     errno = 0;
-    *out = refused() ? NULL : readdir(dir);
+    *out = nd_io_refused() ? NULL : readdir(dir);
   } while (*out && (strcmp((*out)->d_name, ".") == 0 || strcmp((*out)->d_name, "..") == 0));
   return *out || errno == 0 ? ND_OK : nd_io_fail(err, "list", path, errno);
 }
 
 nd_status nd_io_real_path(char *out, const char *path, nd_error *err) {
-  if (!refused() && realpath(path, out)) return ND_OK;
+  if (!nd_io_refused() && realpath(path, out)) return ND_OK;
   return nd_io_fail(err, "look at", path, errno);
 }
 
 nd_status nd_io_lock(bool *got, int fd, bool shared, bool wait, const char *name, nd_error *err) {
   int how = (shared ? LOCK_SH : LOCK_EX) | (wait ? 0 : LOCK_NB), r;
   do {
-    r = refused() ? -1 : flock(fd, how);
+    r = nd_io_refused() ? -1 : flock(fd, how);
   } while (r != 0 && errno == EINTR);
   *got = r == 0;
   return *got || errno == EWOULDBLOCK ? ND_OK : nd_io_fail(err, "lock", name, errno);
 }
 
-static void fill_info(nd_file_info *out, const struct stat *st) {
+void nd_io_fill_info(nd_file_info *out, const struct stat *st) {
 #if defined(__APPLE__)
   struct timespec mtime = st->st_mtimespec;
 #else
@@ -345,6 +320,9 @@ static void fill_info(nd_file_info *out, const struct stat *st) {
   *out = (nd_file_info){.exists = true,
                         .regular = S_ISREG(st->st_mode),
                         .directory = S_ISDIR(st->st_mode),
+                        .link = S_ISLNK(st->st_mode),
+                        .mode = (uint32_t)st->st_mode & 07777,
+                        .owner = (uint32_t)st->st_uid,
                         .size = st->st_size > 0 ? (uint64_t)st->st_size : 0,
                         .mtime_ns = (int64_t)mtime.tv_sec * 1000000000 + mtime.tv_nsec,
                         .device = (uint64_t)st->st_dev,
@@ -354,26 +332,26 @@ static void fill_info(nd_file_info *out, const struct stat *st) {
 nd_status nd_io_stat(nd_file_info *out, const char *path, nd_error *err) {
   struct stat st;
   *out = (nd_file_info){0};
-  if (refused() || stat(path, &st) != 0) return nd_io_fail(err, "find", path, errno);
-  fill_info(out, &st);
+  if (nd_io_refused() || stat(path, &st) != 0) return nd_io_fail(err, "find", path, errno);
+  nd_io_fill_info(out, &st);
   return ND_OK;
 }
 
 nd_status nd_io_probe(nd_file_info *out, const char *path, nd_error *err) {
   struct stat st;
   *out = (nd_file_info){0};
-  if (refused() || stat(path, &st) != 0) {
+  if (nd_io_refused() || stat(path, &st) != 0) {
     return errno == ENOENT || errno == ENOTDIR ? ND_OK : nd_io_fail(err, "find", path, errno);
   }
-  fill_info(out, &st);
+  nd_io_fill_info(out, &st);
   return ND_OK;
 }
 
 nd_status nd_io_fstat(nd_file_info *out, int fd, const char *name, nd_error *err) {
   struct stat st;
   *out = (nd_file_info){0};
-  if (refused() || fstat(fd, &st) != 0) return nd_io_fail(err, "look at", name, errno);
-  fill_info(out, &st);
+  if (nd_io_refused() || fstat(fd, &st) != 0) return nd_io_fail(err, "look at", name, errno);
+  nd_io_fill_info(out, &st);
   return ND_OK;
 }
 
@@ -385,9 +363,17 @@ void nd_io_will_read_on(int fd) {
 #endif
 }
 
+void nd_io_write_back(int fd, uint64_t from, uint64_t n) {
+#if defined(__linux__)
+  (void)sync_file_range(fd, (off_t)from, (off_t)n, SYNC_FILE_RANGE_WRITE);
+#else
+  (void)fd, (void)from, (void)n;
+#endif
+}
+
 bool nd_io_reserve(bool *again, int fd, uint64_t from, uint64_t n) {
 #if defined(__linux__)
-  const int r = refused() ? -1 : fallocate(fd, FALLOC_FL_KEEP_SIZE, (off_t)from, (off_t)n);
+  const int r = nd_io_refused() ? -1 : fallocate(fd, FALLOC_FL_KEEP_SIZE, (off_t)from, (off_t)n);
   *again = r != 0 && errno == EINTR;
   return r == 0;
 #else
@@ -409,7 +395,7 @@ static nd_status kernel_copy(uint64_t *done, int in, uint64_t offset, int out, u
     off_t at = (off_t)(offset + *done);
     uint64_t left = length - *done;
     size_t n = shortened(left < MOST_AT_ONCE ? (size_t)left : MOST_AT_ONCE);
-    ssize_t r = refused() ? -1 : copy_file_range(in, &at, out, NULL, n, 0);
+    ssize_t r = nd_io_refused() ? -1 : copy_file_range(in, &at, out, NULL, n, 0);
     if (r < 0 && errno == EINTR) continue;
     if (r < 0) {
       switch (errno) {

@@ -77,6 +77,9 @@ typedef struct nd_file_info {
   bool exists;
   bool regular;
   bool directory;
+  bool link;      /* only where links are not followed */
+  uint32_t mode;  /* permission bits */
+  uint32_t owner; /* user id */
   uint64_t size;
   int64_t mtime_ns; /* since 1970 */
   uint64_t device;  /* device and inode tell whether two names are one file */
@@ -90,6 +93,10 @@ nd_status nd_io_fstat(nd_file_info *out, int fd, const char *name, nd_error *err
 
 /* Tells the kernel that the file will be read from front to back. */
 void nd_io_will_read_on(int fd);
+
+/* Tells the kernel to begin writing n bytes of the file to the disk (0: to its end); does not
+ * wait. */
+void nd_io_write_back(int fd, uint64_t from, uint64_t n);
 
 /* Sets n bytes of disk space aside after the first `from`.  When that fails, *again: it was
  * interrupted and can be tried again. */

@@ -8,8 +8,14 @@
 
 #include "base/io.h"
 #include "base/mem.h"
+#include "base/sum.h"
 
-enum { WRITER_BUFFER = 1 << 20, FIRST_RESERVE = 1 << 20, MOST_RESERVE = 1 << 25 };
+enum {
+  WRITER_BUFFER = 1 << 20,
+  FIRST_RESERVE = 1 << 20,
+  MOST_RESERVE = 1 << 25,
+  WRITE_BACK = 1 << 24 /* bytes between two requests to write to the disk */
+};
 
 struct nd_writer {
   int fd;
@@ -17,31 +23,62 @@ struct nd_writer {
   uint64_t written;  /* bytes in the file */
   uint64_t reserved; /* space set aside, from the file's start */
   char *buf;
-  size_t n;        /* bytes in buf */
-  nd_error failed; /* status ND_OK: none */
+  size_t n;           /* bytes in buf */
+  nd_error failed;    /* status ND_OK: none */
+  bool summed;        /* keeps `sum` */
+  bool early;         /* has written bytes go to the disk early */
+  uint64_t requested; /* of the written bytes, asked to be on the disk */
+  nd_sum sum;
   char path[];
 };
 
-nd_status nd_writer_open(nd_writer **out, const char *path, nd_error *err) {
+static nd_status make_writer(nd_writer **out, const char *path, nd_error *err) {
   *out = NULL;
   size_t n = strlen(path) + 1;
   nd_writer *w = nd_malloc(sizeof *w + n);
   if (!w) return nd_fail_memory(err, sizeof *w + n);
   *w = (nd_writer){.fd = -1, .reserves = true};
   memcpy(w->path, path, n);
-  nd_status status;
   w->buf = nd_malloc(WRITER_BUFFER);
-  if (!w->buf) {
-    status = nd_fail_memory(err, WRITER_BUFFER);
-    goto fail;
+  if (w->buf) {
+    *out = w;
+    return ND_OK;
   }
-  ND_TRY_GOTO(nd_io_open(&w->fd, path, O_WRONLY | O_CREAT | O_TRUNC, 0666, err), fail);
-  *out = w;
-  return ND_OK;
-fail:
+  nd_free(w);
+  return nd_fail_memory(err, WRITER_BUFFER);
+}
+
+nd_status nd_writer_open(nd_writer **out, const char *path, nd_error *err) {
+  nd_writer *w;
+  *out = NULL;
+  ND_TRY(make_writer(&w, path, err));
+  nd_status status = nd_io_open(&w->fd, path, O_WRONLY | O_CREAT | O_TRUNC, 0666, err);
+  if (status == ND_OK) {
+    *out = w;
+    return ND_OK;
+  }
   nd_free(w->buf);
   nd_free(w);
   return status;
+}
+
+nd_status nd_writer_take(nd_writer **out, int fd, const char *path, nd_error *err) {
+  nd_status status = make_writer(out, path, err);
+  if (status == ND_OK)
+    (*out)->fd = fd;
+  else
+    close(fd);
+  return status;
+}
+
+void nd_writer_result(nd_writer *w, bool early) {
+  w->summed = true;
+  w->early = early;
+  nd_sum_begin(&w->sum);
+}
+
+uint64_t nd_writer_sum(const nd_writer *w) {
+  return nd_sum_value(&w->sum);
 }
 
 /* Space for `more` bytes after the written ones.  Appending to a fresh file
@@ -78,6 +115,12 @@ static nd_status write_out(nd_writer *w, const void *p, size_t n, nd_error *err)
   nd_status status = nd_io_write_full(w->fd, p, n, w->path, &why);
   if (status != ND_OK) return writer_fail(w, status, &why, err);
   w->written += n;
+  if (!w->summed) return ND_OK;
+  nd_sum_add(&w->sum, p, n);
+  if (w->early && w->written - w->requested >= WRITE_BACK) {
+    nd_io_write_back(w->fd, w->requested, w->written - w->requested);
+    w->requested = w->written;
+  }
   return ND_OK;
 }
 
@@ -153,6 +196,7 @@ nd_status nd_writer_close(nd_writer *w, bool sync, nd_error *err) {
     status = nd_io_truncate(w->fd, w->written, w->path, err);
   }
   if (status == ND_OK && sync) status = nd_io_fsync(w->fd, w->path, err);
+  if (status == ND_OK && w->requested) nd_io_write_back(w->fd, w->requested, 0);
   if (status == ND_OK) {
     status = nd_io_close(w->fd, w->path, err);
   } else {

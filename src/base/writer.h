@@ -15,10 +15,18 @@ typedef struct nd_writer nd_writer;
 
 /* Makes or empties the file. */
 nd_status nd_writer_open(nd_writer **out, const char *path, nd_error *err) ND_MUST_CHECK;
+/* Writes to an open file, which the writer closes also if this fails; `path` is for messages and
+ * for removing the file. */
+nd_status nd_writer_take(nd_writer **out, int fd, const char *path, nd_error *err) ND_MUST_CHECK;
 nd_status nd_writer_put(nd_writer *w, const void *p, size_t n, nd_error *err) ND_MUST_CHECK;
 /* Appends `length` bytes at `offset` of another file. */
 nd_status nd_writer_copy(nd_writer *w, int in, uint64_t offset, uint64_t length,
                          const char *in_name, nd_error *err) ND_MUST_CHECK;
+/* For the files of a result: the writer keeps a checksum and, if `early`, has the kernel begin to
+ * write to the disk as soon as there is enough.  Called before the first byte. */
+void nd_writer_result(nd_writer *w, bool early);
+/* XXH3 of the bytes in the file so far: after nd_writer_flush, all of them. */
+uint64_t nd_writer_sum(const nd_writer *w);
 /* Bytes put so far: where the next one goes. */
 uint64_t nd_writer_offset(const nd_writer *w);
 /* Puts everything into the file, so that others can read it; keeps writing. */

@@ -7,7 +7,8 @@
 enum { BLOCK = 1 << 20 };
 
 nd_status nd_cut_plain(int in, const char *in_name, int out, const char *out_name, uint64_t begin,
-                       uint64_t end, uint64_t out_at, const nd_cut *cuts, size_t n, nd_error *err) {
+                       uint64_t end, uint64_t out_at, const nd_cut *cuts, size_t n, nd_sum *sum,
+                       nd_error *err) {
   nd_buf block = {0};
   nd_status status = nd_buf_reserve(&block, BLOCK, err);
   uint64_t to = out_at, at = begin;
@@ -40,6 +41,7 @@ nd_status nd_cut_plain(int in, const char *in_name, int out, const char *out_nam
       }
     }
     status = nd_io_pwrite_full(out, block.p, kept, to, out_name, err);
+    if (sum) nd_sum_add(sum, block.p, kept);
     to += kept;
     at += size;
   }

@@ -5,6 +5,7 @@
 
 #include "base/io.h"
 #include "base/mem.h"
+#include "base/sum.h"
 
 /* A part to leave out, in bytes of the (decompressed) file. */
 typedef struct nd_cut {
@@ -12,9 +13,10 @@ typedef struct nd_cut {
 } nd_cut;
 
 /* A plain file: copies [begin, end) without `cuts` (rising, inside the range;
- * one may reach beyond `end`) to position `out_at` of `out`. */
+ * one may reach beyond `end`) to position `out_at` of `out`.  Adds what it writes to `sum`, unless
+ * that is NULL. */
 nd_status nd_cut_plain(int in, const char *in_name, int out, const char *out_name, uint64_t begin,
-                       uint64_t end, uint64_t out_at, const nd_cut *cuts, size_t n,
+                       uint64_t end, uint64_t out_at, const nd_cut *cuts, size_t n, nd_sum *sum,
                        nd_error *err) ND_MUST_CHECK;
 
 /* A packed file, from front to back: open, apply … apply, close. */

@@ -30,16 +30,16 @@ static void put_string(nd_json_out *j, nd_str s) {
 }
 
 static void put_name(nd_json_out *j, const char *name) {
-  if (!j->first) put(j, ",", 1);
-  if (j->depth) put(j, "\n", 1);
-  for (int i = 0; i < j->depth; i++) put(j, "  ", 2);
+  if (!j->first) put(j, j->line ? ", " : ",", j->line ? 2 : 1);
+  if (j->depth && !j->line) put(j, "\n", 1);
+  for (int i = 0; i < j->depth && !j->line; i++) put(j, "  ", 2);
   j->first = false;
   if (!name) return;
   put_string(j, nd_str_of(name));
   put(j, ": ", 2);
 }
 
-void nd_json_begin(nd_json_out *j, const char *name, char bracket) {
+void nd_json_put_begin(nd_json_out *j, const char *name, char bracket) {
   if (j->depth == 0) j->first = true;
   put_name(j, name);
   put(j, &bracket, 1);
@@ -47,9 +47,9 @@ void nd_json_begin(nd_json_out *j, const char *name, char bracket) {
   j->first = true;
 }
 
-void nd_json_end(nd_json_out *j, char bracket) {
+void nd_json_put_end(nd_json_out *j, char bracket) {
   j->depth--;
-  if (!j->first) {
+  if (!j->first && !j->line) {
     put(j, "\n", 1);
     for (int i = 0; i < j->depth; i++) put(j, "  ", 2);
   }
@@ -58,17 +58,17 @@ void nd_json_end(nd_json_out *j, char bracket) {
   if (j->depth == 0) put(j, "\n", 1);
 }
 
-void nd_json_string(nd_json_out *j, const char *name, nd_str value) {
+void nd_json_put_string(nd_json_out *j, const char *name, nd_str value) {
   put_name(j, name);
   put_string(j, value);
 }
 
-void nd_json_count(nd_json_out *j, const char *name, uint64_t value) {
+void nd_json_put_count(nd_json_out *j, const char *name, uint64_t value) {
   put_name(j, name);
   if (j->status == ND_OK) j->status = nd_buf_printf(&j->text, j->err, "%" PRIu64, value);
 }
 
-void nd_json_number(nd_json_out *j, const char *name, double value, int decimals) {
+void nd_json_put_number(nd_json_out *j, const char *name, double value, int decimals) {
   put_name(j, name);
   if (j->status == ND_OK) j->status = nd_buf_printf(&j->text, j->err, "%.*f", decimals, value);
 }

@@ -10,12 +10,13 @@ typedef struct nd_json_out {
   nd_error *err;
   int depth;
   bool first; /* of its object or array */
+  bool line;  /* members follow on the same line */
 } nd_json_out;
 
-void nd_json_begin(nd_json_out *j, const char *name, char bracket); /* '{' or '[' */
-void nd_json_end(nd_json_out *j, char bracket);                     /* '}' or ']' */
-void nd_json_string(nd_json_out *j, const char *name, nd_str value);
-void nd_json_count(nd_json_out *j, const char *name, uint64_t value);
-void nd_json_number(nd_json_out *j, const char *name, double value, int decimals);
+void nd_json_put_begin(nd_json_out *j, const char *name, char bracket); /* '{' or '[' */
+void nd_json_put_end(nd_json_out *j, char bracket);                     /* '}' or ']' */
+void nd_json_put_string(nd_json_out *j, const char *name, nd_str value);
+void nd_json_put_count(nd_json_out *j, const char *name, uint64_t value);
+void nd_json_put_number(nd_json_out *j, const char *name, double value, int decimals);
 
 #endif

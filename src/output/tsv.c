@@ -19,6 +19,21 @@ nd_status nd_tsv_append(nd_buf *out, nd_str text, nd_error *err) {
   return ND_OK;
 }
 
+nd_status nd_tsv_unescape(nd_buf *out, nd_str text, nd_error *err) {
+  ND_TRY(nd_buf_reserve(out, text.n, err));
+  char *p = out->p + out->n;
+  for (size_t i = 0; i < text.n; i++) {
+    char c = text.p[i];
+    if (c == '\\') {
+      c = text.p[++i];
+      c = c == 't' ? '\t' : c == 'n' ? '\n' : c == 'r' ? '\r' : c;
+    }
+    *p++ = c;
+  }
+  out->n = (size_t)(p - out->p);
+  return ND_OK;
+}
+
 nd_status nd_tsv_ratio(nd_buf *out, uint32_t common, uint32_t joint, nd_error *err) {
   const uint64_t million = 1000000;
   uint64_t scaled = (uint64_t)common * million;

@@ -65,18 +65,22 @@ static nd_status write_results(dedup *d, nd_error *err) {
   ND_TRY(nd_job_report(j, "write", 0, 0, err));
   ND_TRY(nd_io_mkdirs(out, err));
   char *path = NULL;
+  nd_kept kept = {0};
   ND_TRY(nd_path_join(&path, out, "kept", err));
-  nd_status status = nd_kept_write(j, d->clusters.centre, path, write_lists, d, err);
+  nd_status status = nd_kept_write(&kept, j, d->clusters.centre, path, write_lists, d, err);
   nd_free(path);
-  ND_TRY(status);
-  j->summary->write_seconds = nd_job_lap(j);
-  nd_job_finish(j);
-  ND_TRY(nd_report_finish(&d->report, &d->source, out, err));
-  ND_TRY(nd_path_join(&path, out, "summary.json", err));
-  status = nd_summary_write(j, path, d->dir.fingerprint, err);
+  path = NULL;
+  if (status == ND_OK) {
+    j->summary->write_seconds = nd_job_lap(j);
+    nd_job_finish(j);
+    status = nd_report_finish(&d->report, &d->source, out, err);
+  }
+  const nd_summary_files files = {out, kept.sum, kept.written};
+  if (status == ND_OK) status = nd_path_join(&path, out, ND_SUMMARY, err);
+  if (status == ND_OK) status = nd_summary_write(j, path, &files, d->dir.fingerprint, err);
+  nd_kept_clear(&kept);
   nd_free(path);
-  ND_TRY(status);
-  return nd_workdir_commit(&d->dir, err);
+  return status == ND_OK ? nd_workdir_commit(&d->dir, err) : status;
 }
 
 static nd_status run(dedup *d, const char *const *inputs, size_t n, const char *directory,
@@ -88,7 +92,9 @@ static nd_status run(dedup *d, const char *const *inputs, size_t n, const char *
     if (j->settings.threshold.num == 0)
       return nd_fail(err, ND_ERR_USAGE, "--threshold 0 is out of range: above 0, at most 1");
   }
-  ND_TRY(nd_workdir_open(&d->dir, directory, &j->settings, err));
+  bool piped = false;
+  for (size_t i = 0; i < n; i++) piped |= strcmp(inputs[i], "-") == 0;
+  ND_TRY(nd_workdir_open(&d->dir, directory, &j->settings, piped, err));
   j->writes_documents = true;
   ND_TRY(nd_job_plan(j, inputs, n, directory, d->dir.spool, err));
   ND_TRY(nd_workdir_agree(&d->dir, &j->settings, &j->walk, nd_feed_fingerprint(j->feed), err));
@@ -114,7 +120,7 @@ static nd_status run(dedup *d, const char *const *inputs, size_t n, const char *
 
 nd_status nd_dedup(nd_summary *out, const char *const *inputs, size_t n, const char *directory,
                    const nd_options *options, const nd_hooks *hooks, nd_error *err) {
-  dedup d = {.dir = {.lock = -1, .shard_lock = -1}};
+  dedup d = {.dir = ND_WORKDIR_CLOSED};
   nd_status status = nd_job_open(&d.job, out, options, hooks, err);
   if (status == ND_OK && n == 0)
     status = nd_fail(err, ND_ERR_USAGE, "there is no input; name files or directories, or -");

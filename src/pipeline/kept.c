@@ -4,10 +4,15 @@
  * record to the next block's.  What a block drops lies in its region, so the
  * sizes tell every region's place in the output, and threads copy them side by
  * side.  A packed file is copied from front to back: small ones side by side,
- * large ones one after another with their packing shared out. */
+ * large ones one after another with their packing shared out.
+ *
+ * Checksums need a file's bytes in order.  A thread whose region is the next in order adds its
+ * bytes as it writes them; regions that others finished too early are read again by whoever
+ * finishes the one before. */
 #include "pipeline/kept.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -16,7 +21,11 @@
 #include "output/cut.h"
 #include "pipeline/workdir.h"
 
-enum { LARGE_PACKED = 4 << 20 };
+enum {
+  LARGE_PACKED = 4 << 20,
+  WORTH_WRITING = 1 << 20 /* bytes to have written to the disk early; smaller ones are better
+                             written all at once */
+};
 
 typedef struct region {
   size_t block;
@@ -25,7 +34,15 @@ typedef struct region {
   uint64_t out_at;
   uint64_t dropped; /* bytes */
   bool cut;         /* something is left out, were it of no bytes */
+  bool copied;
 } region;
+
+/* The checksum of a plain file of several regions, in the making. */
+typedef struct chain {
+  nd_sum sum;
+  size_t next; /* the first region that is not in it */
+  bool busy;   /* a thread adds to it */
+} chain;
 
 typedef struct keeper {
   nd_job_run *job;
@@ -35,10 +52,13 @@ typedef struct keeper {
   void *context;
   region *regions; /* in order of file and place */
   size_t n, cap;
-  size_t *first; /* per file: its first region; files + 1 of them */
-  bool *packed;  /* per file */
-  bool *read;    /* per file: a document of it was read */
-  char **paths;  /* per file: where its kept part goes */
+  size_t *first;  /* per file: its first region; files + 1 of them */
+  bool *packed;   /* per file */
+  bool *read;     /* per file: a document of it was read */
+  chain **chains; /* per file; NULL: it has one region, or is packed */
+  nd_kept *out;
+  bool early;           /* written bytes go to the disk at once */
+  pthread_mutex_t lock; /* of the chains */
   struct member {
     size_t block;    /* + 1: whose cuts are here */
     nd_cut *all;     /* by file and place */
@@ -237,21 +257,91 @@ static nd_status measure_region(void *context, unsigned member, uint64_t job, nd
   return ND_OK;
 }
 
-static nd_status copy_region(const keeper *k, struct member *m, const region *r, nd_error *err) {
+static nd_status path_of(char **out, const keeper *k, uint32_t f, nd_error *err) {
+  return nd_path_join(out, k->dir, k->job->walk.files[f].name, err);
+}
+
+/* May this thread add the region to the file's checksum while it writes? */
+static bool take_chain(keeper *k, chain *c, size_t r) {
+  pthread_mutex_lock(&k->lock);
+  bool taken = !c->busy && c->next == r;
+  c->busy |= taken;
+  pthread_mutex_unlock(&k->lock);
+  return taken;
+}
+
+/* Adds a region that was written before its turn. */
+static nd_status add_written(keeper *k, chain *c, int fd, const char *path, const region *r,
+                             nd_error *err) {
+  enum { BLOCK = 1 << 18 };
+  uint64_t at = r->out_at, end = at + (r->end - r->begin - r->dropped);
+  char *block = nd_malloc(BLOCK);
+  if (!block) return nd_fail_memory(err, BLOCK);
+  nd_status status = ND_OK;
+  (void)k;
+  while (at < end && status == ND_OK) {
+    const size_t n = end - at < BLOCK ? (size_t)(end - at) : BLOCK;
+    status = nd_io_pread_full(fd, block, n, at, path, err);
+    if (status == ND_OK) nd_sum_add(&c->sum, block, n);
+    at += n;
+  }
+  nd_free(block);
+  return status;
+}
+
+/* The region is written, and added when `taken`: adds what is next in order, as far as it is
+ * written, unless another thread does. */
+static nd_status go_on(keeper *k, chain *c, size_t r, bool taken, int fd, const char *path,
+                       nd_error *err) {
+  const size_t end = k->first[k->regions[r].file + 1];
+  nd_status status = ND_OK;
+  pthread_mutex_lock(&k->lock);
+  k->regions[r].copied = true;
+  if (taken) c->next = r + 1;
+  while (status == ND_OK && (taken || !c->busy) && c->next < end && k->regions[c->next].copied) {
+    c->busy = taken = true;
+    const size_t now = c->next;
+    pthread_mutex_unlock(&k->lock);
+    status = add_written(k, c, fd, path, &k->regions[now], err);
+    pthread_mutex_lock(&k->lock);
+    c->next = now + 1;
+  }
+  if (taken) c->busy = false;
+  pthread_mutex_unlock(&k->lock);
+  return status;
+}
+
+static nd_status copy_region(keeper *k, struct member *m, size_t number, nd_error *err) {
+  const region *r = &k->regions[number];
   const nd_input_file *file = &k->job->walk.files[r->file];
-  if (!k->paths[r->file]) return ND_OK;
+  chain *c = k->chains[r->file];
+  if (!k->out->written[r->file]) return ND_OK;
   int in = -1, out = -1;
+  char *path = NULL;
+  nd_sum alone;
+  bool taken = c && take_chain(k, c, number);
+  if (!c) nd_sum_begin(&alone);
+  const uint64_t size = r->end - r->begin - r->dropped;
   nd_status status = load_cuts(k, m, r->block, r->file, err);
+  if (status == ND_OK) status = path_of(&path, k, r->file, err);
   if (status == ND_OK) status = nd_io_open(&in, file->real, O_RDONLY, 0, err);
-  if (status == ND_OK) status = nd_io_open(&out, k->paths[r->file], O_WRONLY, 0, err);
+  if (status == ND_OK) status = nd_io_open(&out, path, O_RDWR, 0, err);
   if (status == ND_OK)
-    status = nd_cut_plain(in, file->path, out, k->paths[r->file], r->begin, r->end, r->out_at,
-                          m->cuts, m->cut_n, err);
+    status = nd_cut_plain(in, file->path, out, path, r->begin, r->end, r->out_at, m->cuts, m->cut_n,
+                          !c      ? &alone
+                          : taken ? &c->sum
+                                  : NULL,
+                          err);
+  if (status == ND_OK && c) status = go_on(k, c, number, taken, out, path, err);
+  if (status == ND_OK && !c)
+    k->out->sum[r->file] = (nd_file_sum){r->out_at + size, nd_sum_value(&alone)};
+  if (status == ND_OK && k->early && size >= WORTH_WRITING) nd_io_write_back(out, r->out_at, size);
   if (in >= 0) close(in);
   if (out >= 0) {
-    nd_status closed = nd_io_close(out, k->paths[r->file], status == ND_OK ? err : NULL);
+    nd_status closed = nd_io_close(out, path, status == ND_OK ? err : NULL);
     if (status == ND_OK) status = closed;
   }
+  nd_free(path);
   return status;
 }
 
@@ -277,33 +367,44 @@ static nd_status load_starts(const keeper *k, struct member *m, size_t block, ui
   return ND_OK;
 }
 
-/* Nothing was dropped: the very same bytes, packing included. */
-static nd_status copy_whole(const nd_input_file *file, const char *path, nd_error *err) {
+/* Nothing was dropped: the very same bytes, packing included.  The file was made before. */
+static nd_status copy_whole(const keeper *k, uint32_t f, nd_error *err) {
+  const nd_input_file *file = &k->job->walk.files[f];
   int in;
+  char *path = NULL;
   nd_writer *w = NULL;
   ND_TRY(nd_io_open(&in, file->real, O_RDONLY, 0, err));
-  nd_status status = nd_writer_open(&w, path, err);
-  if (status == ND_OK) status = nd_writer_copy(w, in, 0, file->size, file->path, err);
-  if (status == ND_OK)
+  nd_status status = path_of(&path, k, f, err);
+  if (status == ND_OK) status = nd_writer_open(&w, path, err);
+  if (status == ND_OK) {
+    nd_writer_result(w, k->early);
+    status = nd_writer_copy(w, in, 0, file->size, file->path, err);
+  }
+  if (status == ND_OK) status = nd_writer_flush(w, err);
+  if (status == ND_OK) {
+    k->out->sum[f] = (nd_file_sum){file->size, nd_writer_sum(w)};
     status = nd_writer_close(w, false, err);
-  else
+  } else {
     nd_writer_abandon(w);
+  }
   close(in);
+  nd_free(path);
   return status;
 }
 
 static nd_status copy_packed(const keeper *k, struct member *m, uint32_t f, unsigned threads,
                              nd_error *err) {
   const nd_input_file *file = &k->job->walk.files[f];
+  char *path = NULL;
   bool cut = false, records = false;
   for (size_t i = k->first[f]; i < k->first[f + 1]; i++) {
     cut |= k->regions[i].cut;
     records |= k->job->store.blocks[k->regions[i].block].head.starts > 0;
   }
-  if (!cut) return copy_whole(file, k->paths[f], err);
-  nd_cutter *c;
-  ND_TRY(nd_cutter_open(&c, file->real, k->paths[f], records, threads, err));
-  nd_status status = ND_OK;
+  if (!cut) return copy_whole(k, f, err);
+  nd_cutter *c = NULL;
+  ND_TRY(path_of(&path, k, f, err));
+  nd_status status = nd_cutter_open(&c, file->real, path, records, threads, err);
   for (size_t i = k->first[f]; i < k->first[f + 1] && status == ND_OK; i++) {
     size_t block = k->regions[i].block;
     status = nd_hooks_check(k->job->hooks, err);
@@ -313,13 +414,18 @@ static nd_status copy_packed(const keeper *k, struct member *m, uint32_t f, unsi
       status = nd_cutter_apply(c, m->cuts, m->cut_n, (const uint64_t *)(const void *)m->starts.p,
                                m->starts.n / 8, err);
   }
-  uint64_t bytes;
-  if (status != ND_OK) {
+  uint64_t bytes = 0;
+  if (status == ND_OK)
+    status = nd_cutter_close(&bytes, c, err);
+  else
     nd_cutter_abandon(c);
-    return status;
+  if (status == ND_OK && bytes) status = nd_sums_file(&k->out->sum[f], path, err);
+  if (status == ND_OK && !bytes) {
+    k->out->written[f] = false;
+    status = nd_io_unlink(path, err);
   }
-  ND_TRY(nd_cutter_close(&bytes, c, err));
-  return bytes ? ND_OK : nd_io_unlink(k->paths[f], err);
+  nd_free(path);
+  return status;
 }
 
 static bool is_large(const keeper *k, uint32_t f) {
@@ -334,7 +440,7 @@ static nd_status copy_job(void *context, unsigned member, uint64_t job, nd_error
   struct member *m = &k->members[member];
   if (member == 0) ND_TRY(nd_job_report(k->job, "write", job, k->n, err));
   ND_TRY(nd_hooks_check(k->job->hooks, err));
-  if (!k->packed[r->file]) return copy_region(k, m, r, err);
+  if (!k->packed[r->file]) return copy_region(k, m, job, err);
   if (job != k->first[r->file] || is_large(k, r->file)) return ND_OK;
   return copy_packed(k, m, r->file, 1, err);
 }
@@ -342,19 +448,38 @@ static nd_status copy_job(void *context, unsigned member, uint64_t job, nd_error
 /* Makes the file (with its folders) and reserves its place on the disk. */
 static nd_status make_file(keeper *k, uint32_t f, uint64_t size, nd_error *err) {
   char *path = NULL;
-  ND_TRY(nd_path_join(&path, k->dir, k->job->walk.files[f].name, err));
-  k->paths[f] = path;
+  nd_file_info info;
+  ND_TRY(nd_io_probe(&info, k->job->walk.files[f].real, err));
+  ND_TRY(path_of(&path, k, f, err));
   char *slash = strrchr(path, '/');
   *slash = '\0';
   nd_status status = nd_io_mkdirs(path, err);
   *slash = '/';
-  ND_TRY(status);
-  int fd;
-  ND_TRY(nd_io_open(&fd, path, O_WRONLY | O_CREAT | O_TRUNC, 0666, err));
-  /* Writing into reserved space is several times faster on ext4.  Where it is refused (also when
-   * there is nothing to reserve) the file grows as it is written: all of it is. */
-  (void)posix_fallocate(fd, 0, (off_t)size);
-  return nd_io_close(fd, path, err);
+  int fd = -1;
+  const mode_t mode = info.exists && k->job->walk.files[f].real == k->job->walk.files[f].path
+                          ? (info.mode & 0666) | 0200
+                          : 0666;
+  if (status == ND_OK) status = nd_io_open(&fd, path, O_WRONLY | O_CREAT | O_TRUNC, mode, err);
+  if (status == ND_OK) {
+    /* Writing into reserved space is several times faster on ext4.  The size stays 0, so that a
+     * crash cannot leave zeros in place of bytes that were never written. */
+    bool again;
+    (void)(size && nd_io_reserve(&again, fd, 0, size));
+    status = nd_io_close(fd, path, err);
+  }
+  k->out->written[f] = status == ND_OK;
+  nd_free(path);
+  return status;
+}
+
+static nd_status make_chain(keeper *k, uint32_t f, nd_error *err) {
+  chain *c = nd_malloc(sizeof *c);
+  if (!c) return nd_fail_memory(err, sizeof *c);
+  nd_sum_begin(&c->sum);
+  c->next = k->first[f];
+  c->busy = false;
+  k->chains[f] = c;
+  return ND_OK;
 }
 
 static nd_status place_file(keeper *k, uint32_t f, nd_error *err) {
@@ -368,8 +493,11 @@ static nd_status place_file(keeper *k, uint32_t f, nd_error *err) {
     cut |= k->regions[i].cut;
   }
   if (begin == end) { /* no record of it is a document: it stays as it is */
+    nd_sum none;
+    nd_sum_begin(&none);
+    k->out->sum[f].sum = nd_sum_value(&none);
     ND_TRY(make_file(k, f, 0, err));
-    return file->size ? copy_whole(file, k->paths[f], err) : ND_OK;
+    return file->size ? copy_whole(k, f, err) : ND_OK;
   }
   nd_status status = nd_stream_open(&s, file->real, err);
   if (status == ND_OK) k->packed[f] = nd_stream_packing(s) != ND_PACKING_NONE;
@@ -384,6 +512,8 @@ static nd_status place_file(keeper *k, uint32_t f, nd_error *err) {
     r->out_at = at;
     at += r->end - r->begin - r->dropped;
   }
+  if (end - begin > 1) ND_TRY(make_chain(k, f, err));
+  k->out->sum[f].bytes = at;
   return make_file(k, f, at, err);
 }
 
@@ -404,6 +534,12 @@ static nd_status check_inputs(const keeper *k, nd_error *err) {
   return ND_OK;
 }
 
+/* The other files have theirs. */
+static void take_sums(keeper *k) {
+  for (uint32_t f = 0; f < k->job->walk.inputs; f++)
+    if (k->chains[f]) k->out->sum[f].sum = nd_sum_value(&k->chains[f]->sum);
+}
+
 static nd_status write_all(keeper *k, nd_error *err) {
   const nd_job_run *j = k->job;
   ND_TRY(make_regions(k, err));
@@ -415,20 +551,36 @@ static nd_status write_all(keeper *k, nd_error *err) {
     if (!k->packed[f] || !is_large(k, f)) continue;
     ND_TRY(copy_packed(k, &k->members[0], f, j->settings.threads, err));
   }
+  take_sums(k);
   return check_inputs(k, err); /* … and that it was not changed meanwhile */
 }
 
-nd_status nd_kept_write(nd_job_run *j, const uint32_t *centre, const char *dir,
+void nd_kept_clear(nd_kept *k) {
+  nd_free(k->written);
+  nd_free(k->sum);
+  *k = (nd_kept){0};
+}
+
+nd_status nd_kept_write(nd_kept *out, nd_job_run *j, const uint32_t *centre, const char *dir,
                         nd_kept_beside beside, void *context, nd_error *err) {
-  keeper k = {.job = j, .centre = centre, .dir = dir, .beside = beside, .context = context};
+  keeper k = {.job = j,
+              .centre = centre,
+              .dir = dir,
+              .beside = beside,
+              .context = context,
+              .out = out,
+              .early = strcmp(j->options->sync, "no") != 0,
+              .lock = PTHREAD_MUTEX_INITIALIZER};
   unsigned threads = j->settings.threads;
   k.first = nd_calloc(j->walk.n + 1, sizeof *k.first);
   k.packed = nd_calloc(j->walk.n, sizeof *k.packed);
   k.read = nd_calloc(j->walk.n, sizeof *k.read);
-  k.paths = nd_calloc(j->walk.n, sizeof *k.paths);
+  k.chains = nd_calloc(j->walk.n, sizeof *k.chains);
   k.members = nd_calloc(threads, sizeof *k.members);
+  out->written = nd_calloc(j->walk.n, sizeof *out->written);
+  out->sum = nd_calloc(j->walk.n, sizeof *out->sum);
   nd_status status = nd_io_mkdirs(dir, err);
-  if (!k.first || !k.packed || !k.read || !k.paths || !k.members)
+  if (!k.first || !k.packed || !k.read || !k.chains || !k.members || !out->written || !out->sum)
     status = nd_fail_memory(err, j->walk.n * sizeof *k.first);
   if (status == ND_OK) status = write_all(&k, err);
   for (unsigned i = 0; k.members && i < threads; i++) {
@@ -439,12 +591,13 @@ nd_status nd_kept_write(nd_job_run *j, const uint32_t *centre, const char *dir,
     nd_buf_clear(&k.members[i].rejects);
     nd_buf_clear(&k.members[i].starts);
   }
-  for (size_t i = 0; k.paths && i < j->walk.n; i++) nd_free(k.paths[i]);
+  for (size_t i = 0; k.chains && i < j->walk.n; i++) nd_free(k.chains[i]);
+  pthread_mutex_destroy(&k.lock);
   nd_free(k.members);
   nd_free(k.regions);
   nd_free(k.first);
   nd_free(k.packed);
   nd_free(k.read);
-  nd_free(k.paths);
+  nd_free(k.chains);
   return status;
 }

@@ -4,12 +4,21 @@
 #define ND_PIPELINE_KEPT_H
 
 #include "pipeline/job.h"
+#include "pipeline/sums.h"
 
 /* Something else to be done by one thread meanwhile. */
 typedef nd_status (*nd_kept_beside)(void *context, nd_error *err);
 
-/* `centre[d] != d` means dropped. */
-nd_status nd_kept_write(nd_job_run *j, const uint32_t *centre, const char *dir,
+/* Which files of the walk have a kept part, and its size and checksum. */
+typedef struct nd_kept {
+  bool *written;
+  nd_file_sum *sum;
+} nd_kept;
+void nd_kept_clear(nd_kept *k);
+
+/* `centre[d] != d` means dropped.  A kept file may be read by nobody who may not read its
+ * original.  Clear `out` also after a failure. */
+nd_status nd_kept_write(nd_kept *out, nd_job_run *j, const uint32_t *centre, const char *dir,
                         nd_kept_beside beside, void *context, nd_error *err) ND_MUST_CHECK;
 
 #endif

@@ -4,25 +4,10 @@
 #include <inttypes.h>
 #include <xxhash.h>
 
+#include "output/tsv.h"
 #include "pipeline/job.h"
 #include "pipeline/sketch_file.h"
 #include "pipeline/workdir.h"
-
-/* Ids are printed with escapes, of two bytes each; the file has them as they are. */
-static nd_status unescape(nd_buf *out, nd_str text, nd_error *err) {
-  ND_TRY(nd_buf_reserve(out, text.n, err));
-  char *p = out->p + out->n;
-  for (size_t i = 0; i < text.n; i++) {
-    char c = text.p[i];
-    if (c == '\\') {
-      c = text.p[++i];
-      c = c == 't' ? '\t' : c == 'n' ? '\n' : c == 'r' ? '\r' : c;
-    }
-    *p++ = c;
-  }
-  out->n = (size_t)(p - out->p);
-  return ND_OK;
-}
 
 static nd_status fill_chunk(nd_sketch_chunk *c, nd_job_run *j, size_t block, nd_buf *name,
                             nd_error *err) {
@@ -37,7 +22,7 @@ static nd_status fill_chunk(nd_sketch_chunk *c, nd_job_run *j, size_t block, nd_
   for (uint32_t i = 0; i < c->docs; i++) {
     name->n = 0;
     ND_TRY(nd_ids_append(name, j->ids, b->first + i, err));
-    ND_TRY(unescape(&c->ids, nd_buf_str(name), err));
+    ND_TRY(nd_tsv_unescape(&c->ids, nd_buf_str(name), err));
     if (c->ids.n > UINT32_MAX)
       return nd_fail(err, ND_ERR_LIMIT, "the ids of one block grew beyond 4 GiB");
     c->id_end[i] = (uint32_t)c->ids.n;

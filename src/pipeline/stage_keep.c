@@ -60,7 +60,8 @@ nd_status nd_stage_cut(nd_stage *s, nd_str image, const uint8_t *dropped, const 
   nd_status status = find_cuts(&c, s, image, dropped, err);
   if (status == ND_OK) status = nd_io_open(&in, from, O_RDONLY, 0, err);
   if (status == ND_OK) status = nd_io_open(&out, to, O_WRONLY | O_CREAT, 0666, err);
-  if (status == ND_OK) status = nd_cut_plain(in, from, out, to, begin, end, at, c.cut, c.n, err);
+  if (status == ND_OK)
+    status = nd_cut_plain(in, from, out, to, begin, end, at, c.cut, c.n, NULL, err);
   if (in >= 0) close(in);
   if (out >= 0) {
     nd_status closed = nd_io_close(out, to, status == ND_OK ? err : NULL);
@@ -107,6 +108,7 @@ nd_status nd_stage_keep(nd_stage *s, nd_intake *p, const nd_str *images, size_t 
   nd_summary summary = {0};
   nd_job_run j = {.options = &s->options, .summary = &summary, .settings = s->settings};
   uint32_t *centre = NULL;
+  nd_kept kept = {0};
   for (size_t i = 0; i < n; i++)
     if (!nd_block_valid(images[i]))
       return nd_fail(err, ND_ERR_DATA, "a part of the job is damaged: a block of %zu bytes",
@@ -122,8 +124,9 @@ nd_status nd_stage_keep(nd_stage *s, nd_intake *p, const nd_str *images, size_t 
   }
   if (status == ND_OK) {
     for (uint32_t d = 0; d < j.store.documents; d++) centre[d] = d + (dropped[d] != 0);
-    status = nd_kept_write(&j, centre, dir, nothing_beside, NULL, err);
+    status = nd_kept_write(&kept, &j, centre, dir, nothing_beside, NULL, err);
   }
+  nd_kept_clear(&kept);
   nd_free(centre);
   nd_store_close(&j.store);
   return status;

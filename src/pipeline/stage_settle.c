@@ -350,5 +350,5 @@ nd_status nd_settle_write_summary(const nd_settle *t, const nd_summary *summary,
   nd_job_run j = t->job;
   nd_summary copy = nd_settle_summary(t, summary);
   j.summary = &copy;
-  return nd_summary_write(&j, path, 0, err);
+  return nd_summary_write(&j, path, NULL, 0, err);
 }

@@ -1,8 +1,6 @@
 /* Logs of blocks; see store.h. */
 #include "pipeline/store.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +31,7 @@ static nd_status add_block(nd_store *s, uint32_t log, uint64_t at, const nd_bloc
 /* Collects the whole blocks of an old log; stops at the first damaged one. */
 static nd_status scan_log(nd_store *s, uint32_t number, nd_error *err) {
   nd_log_file *log = &s->logs[number];
-  ND_TRY(nd_io_open(&log->fd, log->path, O_RDONLY, 0, err));
+  ND_TRY(nd_dir_open_file(&log->fd, &s->home, strrchr(log->path, '/') + 1, O_RDONLY, 0, err));
   nd_file_info info;
   ND_TRY(nd_io_fstat(&info, log->fd, log->path, err));
   nd_buf block = {0};
@@ -94,26 +92,22 @@ static nd_status list_found(nd_store *s, nd_error *err) {
   return ND_OK;
 }
 
+static nd_status take_log(void *context, const char *name, nd_error *err) {
+  nd_store *s = context;
+  uint32_t number = 0;
+  if (strncmp(name, "blocks-", 7) != 0) return ND_OK;
+  ND_TRY(add_log(s, name, &number, err));
+  return scan_log(s, number, err);
+}
+
 nd_status nd_store_open(nd_store *s, const char *dir, nd_error *err) {
-  *s = (nd_store){0};
+  *s = (nd_store){.home = {.fd = -1}};
   pthread_mutex_init(&s->lock, NULL);
   s->dir = nd_malloc(strlen(dir) + 1);
   if (!s->dir) return nd_fail_memory(err, strlen(dir) + 1);
   strcpy(s->dir, dir);
-  DIR *d;
-  ND_TRY(nd_io_open_dir(&d, dir, err));
-  nd_status status = ND_OK;
-  for (const struct dirent *e;;) {
-    uint32_t number = 0;
-    ND_TRY_GOTO(nd_io_read_dir(&e, d, dir, err), done);
-    if (!e) break;
-    if (strncmp(e->d_name, "blocks-", 7) != 0) continue;
-    ND_TRY_GOTO(add_log(s, e->d_name, &number, err), done);
-    ND_TRY_GOTO(scan_log(s, number, err), done);
-  }
-done:
-  closedir(d);
-  ND_TRY(status);
+  ND_TRY(nd_dir_open(&s->home, dir, err));
+  ND_TRY(nd_dir_each(&s->home, take_log, s, err));
   order_blocks(s);
   return list_found(s, err);
 }
@@ -131,6 +125,7 @@ void nd_store_close(nd_store *s) {
   nd_free(s->whole);
   nd_free(s->span);
   if (s->has_late) close(s->late);
+  nd_dir_close(&s->home);
   nd_free(s->dir);
   *s = (nd_store){0};
 }
@@ -153,28 +148,17 @@ bool nd_store_has(const nd_store *s, uint32_t task, uint32_t part) {
 nd_status nd_log_open(nd_log *log, nd_store *s, nd_error *err) {
   *log = (nd_log){.store = s};
   pthread_mutex_lock(&s->lock);
-  nd_status status = ND_OK;
-  for (unsigned i = 0;; i++) {
-    /* The name tells runs and machines apart; O_EXCL decides. */
-    char name[64];
-    snprintf(name, sizeof name, "blocks-%ld-%u", (long)getpid(), i);
-    status = add_log(s, name, &log->number, err);
-    if (status != ND_OK) break;
+  /* The name tells runs and machines apart. */
+  char name[64], unique[ND_DIR_UNIQUE];
+  nd_dir_unique(unique);
+  snprintf(name, sizeof name, "blocks-%s", unique);
+  int fd;
+  nd_status status = add_log(s, name, &log->number, err);
+  if (status == ND_OK) {
     nd_log_file *file = &s->logs[log->number];
-    int fd = open(file->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fd >= 0) {
-      close(fd);
-      status = nd_writer_open(&log->writer, file->path, err);
-      if (status == ND_OK) status = nd_io_open(&file->fd, file->path, O_RDONLY, 0, err);
-      break;
-    }
-    int why = errno;
-    nd_free(file->path);
-    s->log_n--;
-    if (why != EEXIST) {
-      status = nd_io_fail(err, "create a file in", s->dir, why);
-      break;
-    }
+    status = nd_dir_open_file(&fd, &s->home, name, O_WRONLY | O_CREAT | O_EXCL, 0600, err);
+    if (status == ND_OK) status = nd_writer_take(&log->writer, fd, file->path, err);
+    if (status == ND_OK) status = nd_dir_open_file(&file->fd, &s->home, name, O_RDONLY, 0, err);
   }
   pthread_mutex_unlock(&s->lock);
   return status;

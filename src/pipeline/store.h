@@ -8,7 +8,7 @@
 
 #include <pthread.h>
 
-#include "base/io.h"
+#include "base/dir.h"
 #include "base/writer.h"
 #include "pipeline/block.h"
 
@@ -33,6 +33,7 @@ typedef struct nd_log_file {
 
 typedef struct nd_store {
   char *dir;
+  nd_dir home; /* the same */
   pthread_mutex_t lock;
   nd_log_file *logs;
   size_t log_n, log_cap;

@@ -3,9 +3,25 @@
 #define ND_PIPELINE_SUMMARY_H
 
 #include "pipeline/job.h"
+#include "pipeline/sums.h"
 
-/* Writes the file.  `fingerprint` names the run's manifest. */
-nd_status nd_summary_write(const nd_job_run *j, const char *path, uint64_t fingerprint,
-                           nd_error *err) ND_MUST_CHECK;
+enum { ND_OPTION_VALUE = 1100 }; /* room for the value of any option */
+
+/* An option as summary.json has it: with the default in force. */
+void nd_summary_option(char value[ND_OPTION_VALUE], const nd_settings *s,
+                       const nd_option_info *info);
+
+/* The files of the result: `kept` has the checksums of the kept ones, one per file of the walk
+ * (`written`: which there are).  The others, in the directory `out`, are read for theirs. */
+typedef struct nd_summary_files {
+  const char *out;
+  const nd_file_sum *kept;
+  const bool *written;
+} nd_summary_files;
+
+/* Writes summary.json to `path`.  `fingerprint` names the run's manifest; files = NULL: the caller
+ * adds the list of files. */
+nd_status nd_summary_write(const nd_job_run *j, const char *path, const nd_summary_files *files,
+                           uint64_t fingerprint, nd_error *err) ND_MUST_CHECK;
 
 #endif

@@ -1,30 +1,19 @@
-/* The output directory's states; see workdir.h. */
+/* The output directory of dedup; see workdir.h. */
 #include "pipeline/workdir.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
 
-#include "base/writer.h"
+#include "pipeline/manifest.h"
+#include "pipeline/sums.h"
 
-static const char *const results[] = {"kept",         "pairs.tsv",   "clusters.tsv",
-                                      "rejected.tsv", "report.html", "summary.json"};
-enum { RESULTS = sizeof results / sizeof *results, SUMMARY_MOST = 1 << 20 };
+#define PREFIX "neardup-" /* of work directories below --tmp */
 
-nd_status nd_path_join(char **out, const char *a, const char *b, nd_error *err) {
-  size_t room = strlen(a) + strlen(b) + 2;
-  *out = nd_malloc(room);
-  if (!*out) return nd_fail_memory(err, room);
-  snprintf(*out, room, "%s/%s", a, b);
-  return ND_OK;
-}
+enum { MANIFEST_MOST = 1 << 30 };
 
 const char *nd_workdir_tmp(const char *tmp) {
   const char *base = tmp[0] ? tmp : getenv("TMPDIR");
@@ -33,7 +22,7 @@ const char *nd_workdir_tmp(const char *tmp) {
 
 nd_status nd_workdir_private(char **out, const char *tmp, nd_error *err) {
   const char *base = nd_workdir_tmp(tmp);
-  ND_TRY(nd_path_join(out, base, "neardup-XXXXXX", err));
+  ND_TRY(nd_path_join(out, base, PREFIX "XXXXXX", err));
   nd_status status = nd_io_make_private(*out, base, err);
   if (status == ND_OK) return ND_OK;
   nd_free(*out);
@@ -41,357 +30,206 @@ nd_status nd_workdir_private(char **out, const char *tmp, nd_error *err) {
   return status;
 }
 
-nd_status nd_remove_tree(const char *path, nd_error *err) {
-  struct stat st;
-  if (lstat(path, &st) != 0)
-    return errno == ENOENT ? ND_OK : nd_io_fail(err, "look at", path, errno);
-  if (!S_ISDIR(st.st_mode)) return nd_io_unlink(path, err);
-  DIR *d;
-  ND_TRY(nd_io_open_dir(&d, path, err));
-  nd_status status;
-  const struct dirent *e;
-  while ((status = nd_io_read_dir(&e, d, path, err)) == ND_OK && e) {
-    char *entry = NULL;
-    ND_TRY_GOTO(nd_path_join(&entry, path, e->d_name, err), done);
-    status = nd_remove_tree(entry, err);
-    nd_free(entry);
-    if (status != ND_OK) break;
-  }
-done:
-  closedir(d);
-  return status == ND_OK ? nd_io_remove_dir(path, err) : status;
-}
-
-/* Takes a lock file; `shared` for shards, which run side by side. */
-static nd_status take_lock(int *fd, const char *dir, const char *name, bool shared,
-                           const char *shown, nd_error *err) {
-  char *path = NULL;
-  ND_TRY(nd_path_join(&path, dir, name, err));
-  bool got = false;
-  nd_file_info held, named;
-  nd_status status = nd_io_open(fd, path, O_RDWR | O_CREAT, 0600, err);
-  if (status == ND_OK) status = nd_io_lock(&got, *fd, shared, false, path, err);
-  if (status == ND_OK && !got)
-    status =
-        nd_fail(err, ND_ERR_STATE,
-                "another run is writing to %s; wait for it or choose another directory", shown);
-  if (status == ND_OK) status = nd_io_fstat(&held, *fd, path, err);
-  if (status == ND_OK) status = nd_io_probe(&named, path, err);
-  /* The run before us may have removed the file between our open and lock. */
-  if (status == ND_OK && held.inode != named.inode)
-    status = nd_fail(err, ND_ERR_STATE, "another run has just finished in %s; try again", shown);
-  nd_free(path);
-  return status;
-}
-
-static nd_status exists(bool *out, const char *dir, const char *name, nd_error *err) {
-  char *path = NULL;
-  nd_file_info info;
-  ND_TRY(nd_path_join(&path, dir, name, err));
-  nd_status status = nd_io_probe(&info, path, err);
-  *out = status == ND_OK && info.exists;
-  nd_free(path);
-  return status;
-}
-
-static nd_status read_text(nd_buf *out, const char *path, nd_error *err) {
-  int fd;
-  nd_file_info info;
-  ND_TRY(nd_io_open(&fd, path, O_RDONLY, 0, err));
-  nd_status status = nd_io_fstat(&info, fd, path, err);
-  if (status == ND_OK) status = nd_buf_reserve(out, info.size + 1, err);
-  if (status == ND_OK) status = nd_io_read_full(fd, out->p, info.size, path, err);
-  close(fd);
-  if (status != ND_OK) return status;
-  out->n = info.size;
-  out->p[out->n] = '\0';
-  return ND_OK;
-}
-
-/* Is there a summary.json, and is it one of ours? */
-static nd_status holds_result(bool *out, const char *dir, nd_error *err) {
-  char *path = NULL;
-  nd_buf text = {0};
-  nd_file_info info = {0};
-  *out = false;
-  ND_TRY(nd_path_join(&path, dir, "summary.json", err));
-  nd_status status = nd_io_probe(&info, path, err);
-  if (status == ND_OK && info.regular && info.size < SUMMARY_MOST) {
-    status = read_text(&text, path, err);
-    *out = status == ND_OK && strstr(text.p, "\"neardup\": ") != NULL;
-  }
-  nd_buf_clear(&text);
-  nd_free(path);
-  return status;
-}
-
-/* A directory with files of somebody else is not ours to write to. */
-static nd_status refuse_foreign(const char *dir, nd_error *err) {
-  bool ours = false;
-  ND_TRY(holds_result(&ours, dir, err));
-  if (ours) return ND_OK;
-  ND_TRY(exists(&ours, dir, ".neardup", err));
-  if (ours) return ND_OK;
-  DIR *d;
-  const struct dirent *e;
-  ND_TRY(nd_io_open_dir(&d, dir, err));
-  nd_status status = nd_io_read_dir(&e, d, dir, err);
-  if (status == ND_OK && e)
-    status = nd_fail(err, ND_ERR_STATE,
-                     "%s is not empty (it holds %s) and is no result of neardup; name a new or "
-                     "empty directory",
-                     dir, e->d_name);
-  closedir(d);
-  return status;
-}
-
-static nd_status remove_results(const nd_workdir *w, nd_error *err) {
-  for (size_t i = 0; i < RESULTS; i++) {
-    char *path = NULL;
-    ND_TRY(nd_path_join(&path, w->dir, results[i], err));
-    nd_status status = nd_remove_tree(path, err);
-    nd_free(path);
-    ND_TRY(status);
-  }
-  return ND_OK;
-}
-
-static nd_status remove_work(const nd_workdir *w, nd_error *err) {
-  if (strcmp(w->work, w->hidden) != 0) ND_TRY(nd_remove_tree(w->work, err));
-  return nd_remove_tree(w->hidden, err);
-}
-
-/* Under --tmp, the name of the output directory tells runs apart. */
-static nd_status work_path(nd_workdir *w, const char *tmp, nd_error *err) {
-  if (!tmp[0]) return nd_path_join(&w->work, w->dir, ".neardup", err);
-  char real[PATH_MAX], leaf[64];
-  ND_TRY(nd_io_real_path(real, w->dir, err));
-  snprintf(leaf, sizeof leaf, "neardup-%016" PRIx64, (uint64_t)XXH3_64bits(real, strlen(real)));
-  return nd_path_join(&w->work, tmp, leaf, err);
-}
-
-nd_status nd_workdir_open(nd_workdir *w, const char *dir, const nd_settings *settings,
+nd_status nd_workdir_open(nd_workdir *w, const char *dir, const nd_settings *settings, bool piped,
                           nd_error *err) {
-  *w = (nd_workdir){.lock = -1, .shard_lock = -1};
-  if (!dir[0]) return nd_fail(err, ND_ERR_USAGE, "the output directory has no name");
-  nd_file_info before;
-  ND_TRY(nd_io_probe(&before, dir, err));
-  w->created = !before.exists;
-  ND_TRY(nd_io_mkdirs(dir, err));
-  ND_TRY(refuse_foreign(dir, err));
-  size_t n = strlen(dir);
-  w->dir = nd_malloc(n + 1);
-  if (!w->dir) return nd_fail_memory(err, n + 1);
-  memcpy(w->dir, dir, n + 1);
-  ND_TRY(nd_path_join(&w->hidden, dir, ".neardup", err));
-  ND_TRY(nd_path_join(&w->out, w->hidden, "out", err));
-  ND_TRY(nd_path_join(&w->spool, w->hidden, "stdin", err));
-  ND_TRY(work_path(w, settings->options->tmp, err));
-  ND_TRY(nd_io_mkdirs(w->hidden, err));
-  bool shard = settings->shards > 1;
-  ND_TRY(take_lock(&w->lock, w->hidden, "lock", shard, dir, err));
-  if (shard) {
+  *w = ND_WORKDIR_CLOSED;
+  nd_result_rule rule = nd_result_rule_of(settings->options);
+  rule.shared = settings->shards > 1;
+  ND_TRY(nd_result_dir_open(&w->result, dir, rule, err));
+  w->out = w->result.out;
+  if (rule.shared) {
     char name[32];
     snprintf(name, sizeof name, "lock-%u", settings->shard);
-    ND_TRY(take_lock(&w->shard_lock, w->hidden, name, false, dir, err));
+    ND_TRY(nd_result_dir_lock(&w->shard_lock, &w->result, name, false, err));
   }
-  w->locked = true;
-  return nd_io_mkdirs(w->work, err);
+  if (piped && w->result.finished && strcmp(settings->options->resume, "never") != 0)
+    return nd_fail(err, ND_ERR_STATE,
+                   "%s holds a complete result, and standard input cannot be compared with what it "
+                   "was made from; choose another directory, or use --resume never to replace it",
+                   dir);
+  return nd_path_join(&w->spool, w->result.hidden.path, "stdin", err);
 }
 
-/* Options that cannot change a byte of the result. */
-static bool is_neutral(const char *name) {
-  static const char *const neutral[] = {"threads",  "memory",       "tmp",   "shard", "resume",
-                                        "progress", "max-document", "force", "sync",  "max-stdin"};
-  for (size_t i = 0; i < sizeof neutral / sizeof *neutral; i++)
-    if (strcmp(name, neutral[i]) == 0) return true;
-  return false;
+static nd_status exists(bool *out, const nd_workdir *w, const char *name, nd_error *err) {
+  nd_file_info info;
+  nd_status status = nd_dir_probe(&info, &w->result.hidden, name, err);
+  *out = status == ND_OK && info.exists;
+  return status;
 }
 
-static nd_status make_manifest(nd_buf *out, const nd_settings *s, const nd_walk *walk,
-                               uint64_t plan, nd_error *err) {
-  ND_TRY(nd_buf_printf(out, err, "neardup %s\n", ND_VERSION));
-  for (const nd_option_info *info = nd_option_table(); info->name; info++) {
-    if (!(info->commands & ND_FOR_DEDUP) || is_neutral(info->name)) continue;
-    char value[1100];
-    nd_options_get(value, sizeof value, s->options, info);
-    ND_TRY(nd_buf_printf(out, err, "--%s %s\n", info->name, value));
-  }
-  if (s->sample.plan.n)
-    ND_TRY(nd_buf_printf(out, err, "sampling plan %016" PRIx64 "\n", s->sample.plan.digest));
-  ND_TRY(nd_buf_printf(out, err, "--max-document %" PRIu64 "\n", s->input.max_document));
-  for (size_t i = 0; i < walk->n; i++) {
-    const nd_input_file *f = &walk->files[i];
-    ND_TRY(nd_buf_printf(out, err, "%s: %" PRIu64 " bytes, changed at %" PRId64 "\n", f->path,
-                         f->size, f->mtime_ns));
-  }
-  /* A file that could not be opened, and now can, is read in other shares. */
-  ND_TRY(nd_buf_printf(out, err, "shares of the input: %016" PRIx64 "\n", plan));
+/* ---- the work directory ---- */
+
+/* The recorded work directory below --tmp, or "". */
+static nd_status read_record(nd_buf *out, const nd_workdir *w, nd_error *err) {
+  bool there;
+  out->n = 0;
+  ND_TRY(exists(&there, w, "tmp", err));
+  if (there) ND_TRY(nd_dir_read(out, &w->result.hidden, "tmp", PATH_MAX, err));
   return nd_buf_append(out, "", 1, err);
 }
 
-/* Says in which line two manifests differ, for they do. */
-static nd_status differ(const nd_workdir *w, const char *old, const char *now, nd_error *err) {
-  size_t m, n;
-  while ((m = strcspn(old, "\n")) == (n = strcspn(now, "\n")) && memcmp(old, now, n) == 0) {
-    old += m + (old[m] == '\n');
-    now += n + (now[n] == '\n');
-  }
-  return nd_fail(err, ND_ERR_STATE,
-                 "%s was made by another run: there [%.*s], now [%.*s]; repeat that run, use "
-                 "--resume never to replace its result, or choose another directory",
-                 w->dir, (int)(m < 300 ? m : 300), old, (int)(n < 300 ? n : 300), now);
+/* Opens the recorded directory, and the one it is in.  What is not ours, or gone, is *ours = false
+ * and no failure. */
+static nd_status open_record(bool *ours, nd_dir *parent, char **name, const char *path,
+                             nd_error *err) {
+  const char *slash = strrchr(path, '/');
+  nd_dir d = ND_DIR_CLOSED;
+  *ours = false;
+  *parent = ND_DIR_CLOSED;
+  *name = NULL;
+  if (!slash || strncmp(slash + 1, PREFIX, strlen(PREFIX)) != 0) return ND_OK;
+  char *folder = nd_malloc((size_t)(slash - path) + 2);
+  if (!folder) return nd_fail_memory(err, (size_t)(slash - path) + 2);
+  memcpy(folder, path, (size_t)(slash - path) + 1);
+  folder[slash == path ? 1 : slash - path] = '\0';
+  *ours = nd_dir_open(parent, folder, NULL) == ND_OK &&
+          nd_dir_private(&d, parent, slash + 1, false, NULL) == ND_OK;
+  nd_dir_close(&d);
+  nd_free(folder);
+  *name = nd_malloc(strlen(slash));
+  if (!*name) return nd_fail_memory(err, strlen(slash));
+  strcpy(*name, slash + 1);
+  return ND_OK;
 }
 
-/* Small files are written under another name and renamed: whole or not at all. */
-static nd_status write_text(const char *dir, const char *name, nd_str text, nd_error *err) {
-  char *path = NULL, *fresh = NULL;
-  nd_status status = nd_path_join(&path, dir, name, err);
-  char unique[64];
-  snprintf(unique, sizeof unique, "%s.%ld", name, (long)getpid());
-  if (status == ND_OK) status = nd_path_join(&fresh, dir, unique, err);
-  if (status == ND_OK) status = nd_writer_file(fresh, text, true, err);
-  if (status == ND_OK) status = nd_io_rename(fresh, path, err);
-  nd_free(path);
-  nd_free(fresh);
+/* Removes the recorded work directory, then the record. */
+static nd_status discard_record(const nd_workdir *w, nd_error *err) {
+  nd_buf path = {0};
+  nd_dir parent = ND_DIR_CLOSED;
+  char *name = NULL;
+  bool ours = false;
+  nd_status status = read_record(&path, w, err);
+  if (status == ND_OK && path.p[0]) status = open_record(&ours, &parent, &name, path.p, err);
+  if (status == ND_OK && ours) status = nd_dir_remove(&parent, name, err);
+  if (status == ND_OK && path.p[0]) status = nd_dir_remove(&w->result.hidden, "tmp", err);
+  nd_dir_close(&parent);
+  nd_free(name);
+  nd_buf_clear(&path);
   return status;
 }
 
-/* Does the finished summary name this manifest? */
-static nd_status check_complete(nd_workdir *w, nd_error *err) {
-  char *path = NULL;
-  nd_buf text = {0};
-  ND_TRY(nd_path_join(&path, w->dir, "summary.json", err));
-  nd_status status = read_text(&text, path, err);
-  char mark[64];
-  snprintf(mark, sizeof mark, "\"run\": \"%016" PRIx64 "\"", w->fingerprint);
-  w->complete = status == ND_OK && strstr(text.p, mark) != NULL;
-  const char *rejected = status == ND_OK ? strstr(text.p, "\"rejected\": ") : NULL;
-  if (rejected) w->rejected = strtoull(rejected + strlen("\"rejected\": "), NULL, 10);
-  if (status == ND_OK && !w->complete)
-    status =
-        nd_fail(err, ND_ERR_STATE,
-                "%s holds the result of another run (other options, inputs or version); choose "
-                "another directory, or use --resume never to replace it",
-                w->dir);
-  nd_free(path);
-  nd_buf_clear(&text);
-  return status;
-}
-
-/* Is there a file of exactly this text? */
-static nd_status holds_text(bool *out, const char *dir, const char *name, const char *text,
-                            nd_error *err) {
-  nd_buf found = {0};
-  char *path = NULL;
-  ND_TRY(exists(out, dir, name, err));
-  if (!*out) return ND_OK;
-  nd_status status = nd_path_join(&path, dir, name, err);
-  if (status == ND_OK) status = read_text(&found, path, err);
-  *out = status == ND_OK && strcmp(found.p, text) == 0;
-  nd_buf_clear(&found);
-  nd_free(path);
+/* A new work directory in `tmp`, a real path; its name is recorded before it exists. */
+static nd_status make_below(nd_workdir *w, const char *tmp, nd_error *err) {
+  char unique[ND_DIR_UNIQUE], name[40];
+  nd_dir parent, made = ND_DIR_CLOSED;
+  ND_TRY(nd_dir_open(&parent, tmp, err));
+  nd_dir_unique(unique);
+  snprintf(name, sizeof name, PREFIX "%s", unique);
+  nd_status status = nd_path_join(&w->work, strcmp(tmp, "/") == 0 ? "" : tmp, name, err);
+  if (status == ND_OK)
+    status = nd_dir_write(&w->result.hidden, "tmp", nd_str_of(w->work), w->result.rule.sync, err);
+  if (status == ND_OK) status = nd_dir_private(&made, &parent, name, true, err);
+  nd_dir_close(&made);
+  nd_dir_close(&parent);
   return status;
 }
 
 /* Old blocks, if any, belong to something else. */
-static nd_status remove_blocks(const nd_workdir *w, nd_error *err) {
-  DIR *d;
-  ND_TRY(nd_io_open_dir(&d, w->work, err));
-  nd_status status;
-  const struct dirent *e;
-  while ((status = nd_io_read_dir(&e, d, w->work, err)) == ND_OK && e) {
-    if (strncmp(e->d_name, "blocks-", 7) != 0) continue;
-    char *stale = NULL;
-    ND_TRY_GOTO(nd_path_join(&stale, w->work, e->d_name, err), done);
-    status = nd_io_unlink(stale, err);
-    nd_free(stale);
-    if (status != ND_OK) break;
+static nd_status remove_block(void *context, const char *name, nd_error *err) {
+  const nd_workdir *w = context;
+  return strncmp(name, "blocks-", 7) == 0 ? nd_dir_remove(&w->result.hidden, name, err) : ND_OK;
+}
+
+/* The directory of the blocks: as recorded if `resumes` and --tmp is the same; else a new one, in
+ * place of what an earlier run left. */
+static nd_status find_work(nd_workdir *w, const char *tmp, bool resumes, nd_error *err) {
+  nd_buf path = {0};
+  nd_dir parent = ND_DIR_CLOSED;
+  char *name = NULL, real[PATH_MAX] = "";
+  bool ours = false;
+  nd_status status = read_record(&path, w, err);
+  if (status == ND_OK && tmp[0]) status = nd_io_real_path(real, tmp, err);
+  if (status == ND_OK && path.p[0]) status = open_record(&ours, &parent, &name, path.p, err);
+  if (status == ND_OK) {
+    const bool same = tmp[0] ? ours && strcmp(parent.path, real) == 0 : !path.p[0];
+    if (same && resumes) {
+      status = nd_path_join(&w->work, tmp[0] ? real : w->result.dir.path,
+                            tmp[0] ? name : ".neardup", err);
+    } else {
+      status = nd_dir_each(&w->result.hidden, remove_block, w, err);
+      if (status == ND_OK) status = discard_record(w, err);
+      if (status == ND_OK)
+        status = tmp[0] ? make_below(w, real, err)
+                        : nd_path_join(&w->work, w->result.dir.path, ".neardup", err);
+    }
   }
-done:
-  closedir(d);
+  nd_dir_close(&parent);
+  nd_free(name);
+  nd_buf_clear(&path);
+  return status;
+}
+
+/* ---- agreeing ---- */
+
+/* The unfinished run that is there must be this one.  What came through a pipe cannot be compared:
+ * it starts over, but not on the work of a run that had files. */
+static nd_status compare_manifest(bool *resumes, const nd_workdir *w, const char *now, bool piped,
+                                  nd_error *err) {
+  nd_buf old = {0};
+  nd_status status = nd_dir_read(&old, &w->result.hidden, "manifest", MANIFEST_MOST, err);
+  *resumes = false;
+  if (status == ND_OK && strcmp(old.p, now) == 0)
+    *resumes = !piped;
+  else if (status == ND_OK && !(piped && strstr(old.p, "\n-: ")))
+    status = nd_manifest_differ(w->result.dir.path, old.p, now, err);
+  nd_buf_clear(&old);
   return status;
 }
 
 static nd_status agree(nd_workdir *w, const nd_settings *settings, const nd_walk *walk,
-                       uint64_t plan, nd_buf *now, nd_buf *old, char **path, nd_error *err) {
-  ND_TRY(make_manifest(now, settings, walk, plan, err));
+                       uint64_t plan, nd_buf *now, nd_error *err) {
+  const bool never = strcmp(settings->options->resume, "never") == 0;
+  bool unfinished = false, piped = false, resumes = false;
+  ND_TRY(nd_manifest_make(now, settings, walk, plan, err));
   w->fingerprint = XXH3_64bits(now->p, now->n);
-  ND_TRY(nd_path_join(path, w->hidden, "manifest", err));
-  bool unfinished = false, finished = false, piped = false;
-  ND_TRY(exists(&unfinished, w->hidden, "manifest", err));
-  ND_TRY(exists(&finished, w->dir, "summary.json", err));
+  ND_TRY(exists(&unfinished, w, "manifest", err));
   for (size_t i = 0; i < walk->n; i++) piped |= strcmp(walk->files[i].path, "-") == 0;
-  /* What came through a pipe cannot be compared: start over. */
-  bool over = strcmp(settings->options->resume, "never") == 0 || piped;
-  if (finished && !unfinished && !over) return check_complete(w, err);
-  if (unfinished && !over) {
-    ND_TRY(read_text(old, *path, err));
-    if (strcmp(old->p, now->p) != 0) return differ(w, old->p, now->p, err);
+  if (w->result.finished && !unfinished && !never && !piped) {
+    ND_TRY(discard_record(w, err)); /* of a run that was stopped while it tidied up */
+    ND_TRY(nd_manifest_check_result(&w->rejected, &w->result.dir, w->fingerprint, settings, err));
+    ND_TRY(nd_sums_check(&w->result.dir, err));
+    w->complete = true;
+    return ND_OK;
   }
-  if (settings->shards == 1) {
-    ND_TRY(remove_results(w, err));
-    ND_TRY(nd_remove_tree(w->out, err));
-  }
-  /* Under --tmp the blocks may be those of a run before the unfinished one. */
-  bool resumes = unfinished && !over, apart = strcmp(w->work, w->hidden) != 0;
-  if (resumes && apart) ND_TRY(holds_text(&resumes, w->work, "manifest", now->p, err));
-  if (resumes) return ND_OK;
-  ND_TRY(remove_blocks(w, err));
-  if (apart) ND_TRY(write_text(w->work, "manifest", (nd_str){now->p, now->n - 1}, err));
-  return write_text(w->hidden, "manifest", (nd_str){now->p, now->n - 1}, err);
+  if (unfinished && !never) ND_TRY(compare_manifest(&resumes, w, now->p, piped, err));
+  if (settings->shards == 1) ND_TRY(nd_dir_remove(&w->result.hidden, "out", err));
+  if (settings->shards == 1) ND_TRY(nd_dir_make(&w->result.hidden, "out", 0700, err));
+  nd_status status = find_work(w, settings->options->tmp, resumes, err);
+  if (status == ND_OK && !resumes)
+    status = nd_dir_write(&w->result.hidden, "manifest", (nd_str){now->p, now->n - 1},
+                          w->result.rule.sync, err);
+  w->begun = status == ND_OK;
+  if (status == ND_OK || resumes) return status;
+  nd_status ignored = discard_record(w, NULL); /* nobody would find it later */
+  (void)ignored;
+  return status;
 }
 
 nd_status nd_workdir_agree(nd_workdir *w, const nd_settings *settings, const nd_walk *walk,
                            uint64_t plan, nd_error *err) {
-  nd_buf now = {0}, old = {0};
-  char *path = NULL, *turn_path = NULL;
+  nd_buf now = {0};
   int turn = -1;
-  /* Shards that start together come to an agreement one after another. */
-  nd_status status = nd_path_join(&turn_path, w->hidden, "turn", err);
-  if (status == ND_OK) status = nd_io_open(&turn, turn_path, O_RDWR | O_CREAT, 0600, err);
   bool got;
-  if (status == ND_OK) status = nd_io_lock(&got, turn, false, true, turn_path, err);
-  if (status == ND_OK) status = agree(w, settings, walk, plan, &now, &old, &path, err);
+  /* Shards that start together agree one after another. */
+  nd_status status =
+      nd_dir_open_file(&turn, &w->result.hidden, "turn", O_RDWR | O_CREAT, 0600, err);
+  if (status == ND_OK) status = nd_io_lock(&got, turn, false, true, w->result.hidden.path, err);
+  if (status == ND_OK) status = agree(w, settings, walk, plan, &now, err);
   if (turn >= 0) close(turn);
-  nd_free(turn_path);
   nd_buf_clear(&now);
-  nd_buf_clear(&old);
-  nd_free(path);
   return status;
 }
 
 nd_status nd_workdir_commit(nd_workdir *w, nd_error *err) {
-  for (size_t i = 0; i < RESULTS; i++) {
-    bool made = false;
-    ND_TRY(exists(&made, w->out, results[i], err));
-    if (!made) continue;
-    char *from = NULL, *to = NULL;
-    nd_status status = nd_path_join(&from, w->out, results[i], err);
-    if (status == ND_OK) status = nd_path_join(&to, w->dir, results[i], err);
-    if (status == ND_OK) status = nd_io_rename(from, to, err);
-    nd_free(from);
-    nd_free(to);
-    ND_TRY(status);
-  }
-  ND_TRY(nd_io_fsync_dir(w->dir, err));
-  return remove_work(w, err);
+  ND_TRY(nd_result_dir_commit(&w->result, err));
+  ND_TRY(discard_record(w, err));
+  return nd_result_dir_remove_work(&w->result, err);
 }
 
 void nd_workdir_close(nd_workdir *w) {
-  /* A directory that holds no more than our lock leaves no trace. */
-  bool begun = true;
-  if (w->locked && exists(&begun, w->hidden, "manifest", NULL) == ND_OK && !begun) {
-    nd_status ignored = remove_work(w, NULL);
-    (void)ignored;
-    if (w->created) rmdir(w->dir);
-  }
-  if (w->lock >= 0) close(w->lock);
+  nd_result_dir_close(&w->result);
   if (w->shard_lock >= 0) close(w->shard_lock);
-  nd_free(w->dir);
-  nd_free(w->hidden);
-  nd_free(w->out);
   nd_free(w->work);
   nd_free(w->spool);
-  *w = (nd_workdir){.lock = -1, .shard_lock = -1};
+  *w = ND_WORKDIR_CLOSED;
 }

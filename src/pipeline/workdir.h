@@ -1,32 +1,36 @@
-/* The output directory of dedup: complete, resumable or refused, never half
- * true.
+/* The output directory of dedup: a result (result_dir.h) that an interrupted run can resume.
  *
- *   DIR/.neardup/           while a run is on its way
- *       lock                held by the running process
+ *   DIR/.neardup/
  *       manifest            options and inputs of the run
- *       blocks-*            what was read so far (under --tmp when given)
- *       out/                results being written
- *   DIR/kept … summary.json the result; .neardup is gone
+ *       blocks-*            what was read so far, unless --tmp is given
+ *       tmp                 then: the path of the work directory below --tmp, which has a name
+ *                           that nobody can guess
+ *       turn                held while shards agree on the manifest
  *
- * Results move from out/ into place at the very end, summary.json last; then
- * .neardup goes.  While .neardup is there, the rest of DIR means nothing. */
+ * A directory is complete, resumable, or refused. */
 #ifndef ND_PIPELINE_WORKDIR_H
 #define ND_PIPELINE_WORKDIR_H
 
 #include "input/walk.h"
+#include "pipeline/result_dir.h"
 #include "pipeline/settings.h"
 
 typedef struct nd_workdir {
-  char *dir, *hidden, *out, *work, *spool; /* owned paths */
-  int lock, shard_lock;
-  bool created, locked;
+  nd_result_dir result;
+  const char *out; /* where the results are written */
+  char *work;      /* owned: the directory of blocks and temporary files; set by agree */
+  char *spool;     /* owned: the file for standard input */
+  int shard_lock;
   bool complete;        /* DIR holds the result of exactly this run */
-  uint64_t rejected;    /* then: records it rejected */
+  bool begun;           /* there is a manifest: what was read can be resumed */
+  uint64_t rejected;    /* if complete: records it rejected */
   uint64_t fingerprint; /* of the manifest */
 } nd_workdir;
+#define ND_WORKDIR_CLOSED ((nd_workdir){.result = ND_RESULT_CLOSED, .shard_lock = -1})
 
-/* Makes and locks the directory.  A second process on it is refused. */
-nd_status nd_workdir_open(nd_workdir *w, const char *dir, const nd_settings *settings,
+/* Makes and locks the directory.  A second process on it is refused; so is `piped` input if a
+ * complete result is there, since nobody can tell whether that is its own. */
+nd_status nd_workdir_open(nd_workdir *w, const char *dir, const nd_settings *settings, bool piped,
                           nd_error *err) ND_MUST_CHECK;
 
 /* Compares the manifest of this run with the one found, or writes it; `plan` is
@@ -34,7 +38,7 @@ nd_status nd_workdir_open(nd_workdir *w, const char *dir, const nd_settings *set
 nd_status nd_workdir_agree(nd_workdir *w, const nd_settings *settings, const nd_walk *walk,
                            uint64_t plan, nd_error *err) ND_MUST_CHECK;
 
-/* Moves the results into place and removes the rest. */
+/* Makes the results complete and removes the rest. */
 nd_status nd_workdir_commit(nd_workdir *w, nd_error *err) ND_MUST_CHECK;
 
 /* Unlocks and frees; what is unfinished stays for a resume. */
@@ -46,11 +50,5 @@ const char *nd_workdir_tmp(const char *tmp);
 /* A private directory below `tmp` ("": the system's place), owned: for jobs without an output
  * directory. */
 nd_status nd_workdir_private(char **out, const char *tmp, nd_error *err) ND_MUST_CHECK;
-
-/* Removes a directory tree (or file).  A missing one is no failure. */
-nd_status nd_remove_tree(const char *path, nd_error *err) ND_MUST_CHECK;
-
-/* a/b, owned. */
-nd_status nd_path_join(char **out, const char *a, const char *b, nd_error *err) ND_MUST_CHECK;
 
 #endif

@@ -85,50 +85,50 @@ static nd_status put_lines(nd_buf *out, const nd_eval_result *r, nd_error *err) 
 }
 
 static void json_list(nd_json_out *j, const char *name, const nd_eval_list *l) {
-  nd_json_begin(j, name, '{');
-  nd_json_string(j, "kind", nd_str_of(l->kind));
-  nd_json_count(j, "lines", l->lines);
-  nd_json_count(j, "selves", l->selves);
-  nd_json_count(j, "repeated", l->repeated);
-  nd_json_count(j, "unknown", l->unknown);
-  nd_json_count(j, "contradicting", l->contradicting);
-  nd_json_end(j, '}');
+  nd_json_put_begin(j, name, '{');
+  nd_json_put_string(j, "kind", nd_str_of(l->kind));
+  nd_json_put_count(j, "lines", l->lines);
+  nd_json_put_count(j, "selves", l->selves);
+  nd_json_put_count(j, "repeated", l->repeated);
+  nd_json_put_count(j, "unknown", l->unknown);
+  nd_json_put_count(j, "contradicting", l->contradicting);
+  nd_json_put_end(j, '}');
 }
 
 static void json_group(nd_json_out *j, const nd_eval_result *r, const nd_eval_group *g) {
-  nd_json_begin(j, NULL, '{');
-  nd_json_string(j, "group", nd_str_of(g->name));
+  nd_json_put_begin(j, NULL, '{');
+  nd_json_put_string(j, "group", nd_str_of(g->name));
   for (const measure *m = measures; m->name; m++) {
     if (!(m->kind & (r->clusters ? FOR_CLUSTERS : FOR_PAIRS))) continue;
     if (!m->real)
-      nd_json_count(j, m->name, count_at(g, m->offset));
+      nd_json_put_count(j, m->name, count_at(g, m->offset));
     else if (!isnan(real_at(g, m->offset)))
-      nd_json_number(j, m->name, real_at(g, m->offset), 6);
+      nd_json_put_number(j, m->name, real_at(g, m->offset), 6);
   }
-  nd_json_end(j, '}');
+  nd_json_put_end(j, '}');
 }
 
 static nd_status put_json(nd_buf *out, const nd_eval_result *r, nd_error *err) {
   nd_json_out j = {.err = err};
-  nd_json_begin(&j, NULL, '{');
-  nd_json_string(&j, "measured", nd_str_of(r->clusters ? "clusters" : "pairs"));
+  nd_json_put_begin(&j, NULL, '{');
+  nd_json_put_string(&j, "measured", nd_str_of(r->clusters ? "clusters" : "pairs"));
   json_list(&j, "truth", &r->truth);
   json_list(&j, "result", &r->result);
-  nd_json_count(&j, "documents", r->documents);
+  nd_json_put_count(&j, "documents", r->documents);
   if (r->clusters) {
-    nd_json_count(&j, "truth_clusters", r->truth_clusters);
-    nd_json_count(&j, "result_clusters", r->result_clusters);
+    nd_json_put_count(&j, "truth_clusters", r->truth_clusters);
+    nd_json_put_count(&j, "result_clusters", r->result_clusters);
     if (!isnan(r->ari)) {
-      nd_json_number(&j, "adjusted_rand", r->ari, 6);
-      nd_json_number(&j, "homogeneity", r->homogeneity, 6);
-      nd_json_number(&j, "completeness", r->completeness, 6);
-      nd_json_number(&j, "v_measure", r->v_measure, 6);
+      nd_json_put_number(&j, "adjusted_rand", r->ari, 6);
+      nd_json_put_number(&j, "homogeneity", r->homogeneity, 6);
+      nd_json_put_number(&j, "completeness", r->completeness, 6);
+      nd_json_put_number(&j, "v_measure", r->v_measure, 6);
     }
   }
-  nd_json_begin(&j, "groups", '[');
+  nd_json_put_begin(&j, "groups", '[');
   for (size_t g = 0; g < r->group_n; g++) json_group(&j, r, &r->group[g]);
-  nd_json_end(&j, ']');
-  nd_json_end(&j, '}');
+  nd_json_put_end(&j, ']');
+  nd_json_put_end(&j, '}');
   *out = j.text;
   return j.status;
 }

@@ -4,7 +4,7 @@ seq 100000 | sed 's/.*/{"id":"&","text":"one& two& three& four& five& six&"}/' >
 mkdir tmp
 (
   ulimit -f 1000
-  neardup dedup in.jsonl -o out 2>&1 | sed -E 's/blocks-[0-9-]+/blocks-…/'
+  neardup dedup in.jsonl -o out 2>&1 | sed -E 's/blocks-[0-9a-f]+/blocks-…/'
   echo "exit ${PIPESTATUS[0]}"
   neardup pairs - --tmp tmp <in.jsonl 2>&1 | sed -E 's/neardup-[A-Za-z0-9]+/neardup-…/'
   echo "exit ${PIPESTATUS[0]}"

@@ -130,7 +130,7 @@ static void plain_files(void **state) {
     write_file(at("in"), in.p, in.n);
     int from = open(at("in"), O_RDONLY), to = open(at("out"), O_RDWR | O_CREAT | O_TRUNC, 0666);
     assert_true(from >= 0 && to >= 0);
-    ok(nd_cut_plain(from, "in", to, "out", 0, in.n, 0, cuts, n, &err));
+    ok(nd_cut_plain(from, "in", to, "out", 0, in.n, 0, cuts, n, NULL, &err));
     close(from);
     close(to);
     naive(&want, nd_buf_str(&in), cuts, n);

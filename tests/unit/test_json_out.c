@@ -65,9 +65,9 @@ static void test_strings(void **state) {
     nd_json_out j = {.err = &err};
     nd_buf want = {0};
     naive_string(&want, text, n);
-    nd_json_begin(&j, NULL, '[');
-    nd_json_string(&j, NULL, (nd_str){(const char *)text, n});
-    nd_json_end(&j, ']');
+    nd_json_put_begin(&j, NULL, '[');
+    nd_json_put_string(&j, NULL, (nd_str){(const char *)text, n});
+    nd_json_put_end(&j, ']');
     assert_int_equal(j.status, ND_OK);
     assert_int_equal(j.text.n, want.n + strlen("[\n  \n]\n"));
     assert_memory_equal(j.text.p + strlen("[\n  "), want.p, want.n);
@@ -79,17 +79,17 @@ static void test_strings(void **state) {
 static void test_nesting(void **state) {
   (void)state;
   nd_json_out j = {.err = &err};
-  nd_json_begin(&j, NULL, '{');
-  nd_json_count(&j, "n", UINT64_MAX);
-  nd_json_number(&j, "x", 0.125, 2);
-  nd_json_begin(&j, "none", '[');
-  nd_json_end(&j, ']');
-  nd_json_begin(&j, "list", '[');
-  nd_json_begin(&j, NULL, '{');
-  nd_json_string(&j, "a\"b", nd_str_of("\t"));
-  nd_json_end(&j, '}');
-  nd_json_end(&j, ']');
-  nd_json_end(&j, '}');
+  nd_json_put_begin(&j, NULL, '{');
+  nd_json_put_count(&j, "n", UINT64_MAX);
+  nd_json_put_number(&j, "x", 0.125, 2);
+  nd_json_put_begin(&j, "none", '[');
+  nd_json_put_end(&j, ']');
+  nd_json_put_begin(&j, "list", '[');
+  nd_json_put_begin(&j, NULL, '{');
+  nd_json_put_string(&j, "a\"b", nd_str_of("\t"));
+  nd_json_put_end(&j, '}');
+  nd_json_put_end(&j, ']');
+  nd_json_put_end(&j, '}');
   static const char want[] =
       "{\n  \"n\": 18446744073709551615,\n  \"x\": 0.12,\n  \"none\": [],\n  \"list\": [\n    {\n"
       "      \"a\\\"b\": \"\\u0009\"\n    }\n  ]\n}\n";
@@ -104,11 +104,11 @@ static void test_no_memory(void **state) {
   (void)state;
   nd_json_out j = {.err = &err};
   nd_mem_fail_at(1);
-  nd_json_begin(&j, NULL, '{');
-  nd_json_count(&j, "n", 1);
-  nd_json_number(&j, "x", 1, 2);
-  nd_json_string(&j, "s", nd_str_of("text"));
-  nd_json_end(&j, '}');
+  nd_json_put_begin(&j, NULL, '{');
+  nd_json_put_count(&j, "n", 1);
+  nd_json_put_number(&j, "x", 1, 2);
+  nd_json_put_string(&j, "s", nd_str_of("text"));
+  nd_json_put_end(&j, '}');
   nd_mem_fail_at(0);
   assert_int_equal(j.status, ND_ERR_MEMORY);
   assert_int_equal(j.text.n, 0);

@@ -528,7 +528,7 @@ static void no_folder(void **state) {
   ok(nd_store_open(&s, path, &err));
   assert_int_equal(rmdir(path), 0);
   assert_int_equal(nd_log_open(&log, &s, &err), ND_ERR_IO);
-  assert_non_null(strstr(err.message, "create a file in"));
+  assert_non_null(strstr(err.message, "open for writing"));
   nd_log_abandon(&log);
   nd_store_close(&s);
 }

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "every_place.h"
+#include "pipeline/summary.h"
 #include "pipeline/workdir.h"
 #include "tools.h"
 
@@ -85,7 +86,7 @@ static int clean(void **state) {
 }
 
 static nd_status open_and_agree(nd_workdir *w) {
-  nd_status status = nd_workdir_open(w, dir, &settings, &err);
+  nd_status status = nd_workdir_open(w, dir, &settings, false, &err);
   return status == ND_OK ? nd_workdir_agree(w, &settings, &walk, 7, &err) : status;
 }
 
@@ -94,10 +95,30 @@ static void make_results(const nd_workdir *w) {
   ok(nd_io_mkdirs(in(w->out, "kept"), &err));
   write_to(in(w->out, "kept/a.txt"), "kept");
   write_to(in(w->out, "pairs.tsv"), "");
-  char text[200];
-  snprintf(text, sizeof text, "{\n  \"neardup\": \"1\",\n  \"run\": \"%016llx\"\n}\n",
-           (unsigned long long)w->fingerprint);
-  write_to(in(w->out, "summary.json"), text);
+  nd_json_out j = {.err = &err};
+  char run[32], value[ND_OPTION_VALUE];
+  snprintf(run, sizeof run, "%016llx", (unsigned long long)w->fingerprint);
+  nd_json_put_begin(&j, NULL, '{');
+  nd_json_put_string(&j, "neardup", nd_str_of(ND_VERSION));
+  nd_json_put_string(&j, "run", nd_str_of(run));
+  nd_json_put_begin(&j, "method", '{');
+  nd_json_put_count(&j, "max_document_in_force", settings.input.max_document);
+  nd_json_put_end(&j, '}');
+  nd_json_put_begin(&j, "options", '{');
+  for (const nd_option_info *i = nd_option_table(); i->name; i++) {
+    if (!(i->commands & ND_FOR_DEDUP)) continue;
+    nd_summary_option(value, &settings, i);
+    nd_json_put_string(&j, i->name, nd_str_of(value));
+  }
+  nd_json_put_end(&j, '}');
+  nd_sums_put_origin(&j, true);
+  nd_json_put_begin(&j, "files", '[');
+  ok(nd_sums_put_tree(&j, w->out, NULL, &err));
+  nd_json_put_end(&j, ']');
+  nd_json_put_end(&j, '}');
+  ok(nd_buf_append(&j.text, "", 1, &err));
+  write_to(in(w->out, "summary.json"), j.text.p);
+  nd_buf_clear(&j.text);
 }
 
 static void finish(void) {
@@ -128,12 +149,12 @@ static void a_run_from_begin_to_end(void **state) {
 static void what_was_not_begun_leaves_no_trace(void **state) {
   (void)state;
   nd_workdir w;
-  ok(nd_workdir_open(&w, dir, &settings, &err));
+  ok(nd_workdir_open(&w, dir, &settings, false, &err));
   assert_true(there(in(dir, ".neardup/lock")));
   nd_workdir_close(&w);
   assert_false(there(dir));
   ok(nd_io_mkdirs(dir, &err)); /* the user's own empty directory stays */
-  ok(nd_workdir_open(&w, dir, &settings, &err));
+  ok(nd_workdir_open(&w, dir, &settings, false, &err));
   nd_workdir_close(&w);
   assert_true(there(dir));
   assert_false(there(in(dir, ".neardup")));
@@ -143,7 +164,7 @@ static void one_at_a_time(void **state) {
   (void)state;
   nd_workdir first, second;
   ok(open_and_agree(&first));
-  refused(nd_workdir_open(&second, dir, &settings, &err), "another run");
+  refused(nd_workdir_open(&second, dir, &settings, false, &err), "another run");
   nd_workdir_close(&second);
   assert_true(there(in(dir, ".neardup/manifest")));
   nd_workdir_close(&first);
@@ -172,7 +193,7 @@ static void the_lock_is_gone(void **state) {
     begins_again = i;
     nd_io_watch(end_meanwhile);
     nd_io_fail_at(UINT64_MAX, 0);
-    nd_status status = nd_workdir_open(&w, dir, &settings, &err);
+    nd_status status = nd_workdir_open(&w, dir, &settings, false, &err);
     nd_io_watch(NULL);
     nd_io_fail_at(0, 0);
     refused(status, "has just finished");
@@ -187,7 +208,7 @@ static void shards_side_by_side(void **state) {
   strcpy(options.shard, "1/2");
   resolve();
   ok(open_and_agree(&one));
-  refused(nd_workdir_open(&again, dir, &settings, &err), "another run");
+  refused(nd_workdir_open(&again, dir, &settings, false, &err), "another run");
   nd_workdir_close(&again);
   write_to(in(one.work, "blocks-1-0"), "of shard 1");
   strcpy(options.shard, "2/2");
@@ -196,7 +217,7 @@ static void shards_side_by_side(void **state) {
   assert_true(there(in(one.work, "blocks-1-0"))); /* the second one spares it */
   options.shard[0] = '\0';
   resolve();
-  refused(nd_workdir_open(&all, dir, &settings, &err), "another run");
+  refused(nd_workdir_open(&all, dir, &settings, false, &err), "another run");
   nd_workdir_close(&all);
   nd_workdir_close(&one);
   nd_workdir_close(&two);
@@ -235,7 +256,7 @@ static void differences_are_named(void **state) {
   refused(open_and_agree(&w), "changed at 12345]");
   nd_workdir_close(&w);
   file.mtime_ns--;
-  ok(nd_workdir_open(&w, dir, &settings, &err));
+  ok(nd_workdir_open(&w, dir, &settings, false, &err));
   refused(nd_workdir_agree(&w, &settings, &walk, 8, &err), "shares of the input");
   nd_workdir_close(&w);
   walk.n = 0;
@@ -291,12 +312,13 @@ static void somebody_elses_is_refused(void **state) {
   nd_workdir w;
   static const char *const names[] = {"notes", "summary.json", "pairs.tsv"};
   ok(nd_io_mkdirs(in(dir, "summary.json"), &err)); /* a folder is none of ours, … */
-  refused(nd_workdir_open(&w, dir, &settings, &err), "no result of neardup");
+  refused(nd_workdir_open(&w, dir, &settings, false, &err), "is not a result of neardup");
   nd_workdir_close(&w);
   ok(nd_remove_tree(in(dir, "summary.json"), &err));
-  write_to(in(dir, "summary.json"), "\"neardup\": ");
-  assert_int_equal(truncate(in(dir, "summary.json"), 2 << 20), 0); /* … nor is a large file */
-  refused(nd_workdir_open(&w, dir, &settings, &err), "no result of neardup");
+  write_to(in(dir, "summary.json"), "{\n  \"neardup\": \"1\"\n}\n");
+  assert_int_equal(truncate(in(dir, "summary.json"), 4096),
+                   0); /* … nor is one that ends in zeros */
+  refused(nd_workdir_open(&w, dir, &settings, false, &err), "is not a result of neardup");
   nd_workdir_close(&w);
   ok(nd_remove_tree(dir, &err));
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -305,7 +327,7 @@ static void somebody_elses_is_refused(void **state) {
       write_to(in(dir, names[i]), "{\"mine\": 1}");
       strcpy(options.resume, never ? "never" : "auto");
       resolve();
-      refused(nd_workdir_open(&w, dir, &settings, &err), "no result of neardup");
+      refused(nd_workdir_open(&w, dir, &settings, false, &err), "is not a result of neardup");
       nd_workdir_close(&w);
       assert_true(there(in(dir, names[i])));
       assert_false(there(in(dir, ".neardup")));
@@ -314,39 +336,62 @@ static void somebody_elses_is_refused(void **state) {
   }
 }
 
-/* Blocks under --tmp that belong to another run are not taken for ours. */
-static void stale_blocks_under_tmp(void **state) {
+/* The work directory below --tmp has a new name for every run, which the output directory knows. */
+static void work_under_tmp_is_found_again_and_given_up(void **state) {
   (void)state;
   nd_workdir w;
+  char blocks[300], first[300];
   ok(nd_io_mkdirs(tmp, &err));
   strcpy(options.tmp, tmp);
-  ok(nd_options_set(&options, "threshold", "0.6", &err));
   resolve();
-  ok(open_and_agree(&w)); /* run A under tmp … */
-  char blocks[300];
+  ok(open_and_agree(&w));
+  snprintf(first, sizeof first, "%s", w.work);
   snprintf(blocks, sizeof blocks, "%s", in(w.work, "blocks-1-0"));
-  write_to(blocks, "of run A");
+  write_to(blocks, "of this run");
+  struct stat st;
+  assert_int_equal(stat(first, &st), 0);
+  assert_int_equal(st.st_mode & 07777, 0700);
   nd_workdir_close(&w);
+  ok(open_and_agree(&w)); /* resumes */
+  assert_string_equal(w.work, first);
   assert_true(there(blocks));
-  ok(open_and_agree(&w)); /* … which resumes … */
   nd_workdir_close(&w);
-  assert_true(there(blocks));
-  ok(nd_remove_tree(dir, &err)); /* … is given up … */
   options.tmp[0] = '\0';
-  ok(nd_options_set(&options, "threshold", "0.7", &err));
   resolve();
-  ok(open_and_agree(&w)); /* … run B elsewhere … */
+  ok(open_and_agree(&w)); /* elsewhere: what was below --tmp is removed */
+  assert_false(there(first));
   nd_workdir_close(&w);
   strcpy(options.tmp, tmp);
   resolve();
-  ok(open_and_agree(&w)); /* … and B under tmp */
-  assert_false(there(blocks));
+  ok(open_and_agree(&w));
+  assert_string_not_equal(w.work, first);
   make_results(&w);
   ok(nd_workdir_commit(&w, &err));
   nd_workdir_close(&w);
   assert_int_equal(rmdir(tmp), 0); /* nothing is left there */
   expect_complete();
-  assert_int_equal(rmdir(tmp), 0); /* made again to look, then removed */
+}
+
+/* What others put in the place of our work directory is neither used nor removed. */
+static void strangers_under_tmp_are_left_alone(void **state) {
+  (void)state;
+  nd_workdir w;
+  char first[300];
+  ok(nd_io_mkdirs(tmp, &err));
+  ok(nd_io_mkdirs(in(base, "precious"), &err));
+  write_to(in(base, "precious/file"), "stays");
+  strcpy(options.tmp, tmp);
+  resolve();
+  ok(open_and_agree(&w));
+  snprintf(first, sizeof first, "%s", w.work);
+  nd_workdir_close(&w);
+  assert_int_equal(rmdir(first), 0);
+  assert_int_equal(symlink(in(base, "precious"), first), 0);
+  ok(open_and_agree(&w));
+  assert_string_not_equal(w.work, first);
+  nd_workdir_close(&w);
+  assert_true(there(first) && there(in(base, "precious/file")));
+  ok(nd_remove_tree(in(base, "precious"), &err));
 }
 
 /* Whatever step of the commit fails: complete, or ready for another try. */
@@ -356,6 +401,7 @@ static void a_commit_that_fails(void **state) {
     nd_workdir w;
     ok(open_and_agree(&w));
     make_results(&w);
+    if (n % 2) write_to(in(w.work, "blocks-1"), "");
     nd_io_fail_at(n, EIO);
     nd_status status = nd_workdir_commit(&w, &err);
     nd_io_fail_at(0, 0);
@@ -372,7 +418,6 @@ static void a_commit_that_fails(void **state) {
       expect_complete();
     } else { /* nothing of it passes for a result */
       assert_false(there(in(dir, "summary.json")));
-      assert_false(there(in(dir, "kept")));
       make_results(&w);
       ok(nd_workdir_commit(&w, &err));
       nd_workdir_close(&w);
@@ -402,7 +447,8 @@ static nd_status begin_over(void *context) {
   nd_status status = open_and_agree(&w);
   if (status == ND_OK) {
     assert_false(there(in(w.work, "blocks-1-0")) || there(in(w.work, "blocks-1-1")));
-    assert_false(there(in(w.work, "out")) || there(in(dir, "kept")));
+    assert_false(there(in(w.out, "kept"))); /* the old result stays until there is a new one */
+    assert_true(there(in(dir, "kept/a.txt")) && there(in(dir, "summary.json")));
   }
   nd_workdir_close(&w);
   return status;
@@ -419,7 +465,7 @@ static void beginning_over_fails(void **state) {
     resolve();
     settings.sample.plan.n = 1; /* its digest is part of the manifest */
     mkdir(tmp, 0777);
-    ok(nd_workdir_open(&w, dir, &settings, &err));
+    ok(nd_workdir_open(&w, dir, &settings, false, &err));
     snprintf(work, sizeof work, "%s", w.work);
     nd_workdir_close(&w);
     callers = 6; /* each step on its own, not on every way to it */
@@ -428,8 +474,8 @@ static void beginning_over_fails(void **state) {
   }
 }
 
-/* The blocks under --tmp are gone, and with them the manifest beside them. */
-static void an_emptied_tmp(void **state) {
+/* The work directory was removed by hand: another one is made. */
+static void an_emptied_tmp_is_no_obstacle(void **state) {
   (void)state;
   nd_workdir w;
   ok(nd_io_mkdirs(tmp, &err));
@@ -439,10 +485,160 @@ static void an_emptied_tmp(void **state) {
   char work[300];
   snprintf(work, sizeof work, "%s", w.work);
   nd_workdir_close(&w);
-  assert_true(there(in(work, "manifest")));
   ok(nd_remove_tree(work, &err));
   ok(open_and_agree(&w));
-  assert_true(there(in(work, "manifest")));
+  assert_true(there(w.work));
+  assert_string_not_equal(w.work, work);
+  nd_workdir_close(&w);
+}
+
+/* With --force a result is written beside what is there; nothing else is touched. */
+static void force_writes_beside_the_files_of_others(void **state) {
+  (void)state;
+  nd_workdir w;
+  ok(nd_io_mkdirs(in(dir, "mine"), &err));
+  write_to(in(dir, "mine/file"), "stays");
+  write_to(in(dir, "pairs.tsv"), "is replaced");
+  options.force = 1;
+  resolve();
+  finish();
+  assert_true(there(in(dir, "mine/file")) && there(in(dir, "kept/a.txt")));
+  struct stat st;
+  assert_int_equal(stat(in(dir, "pairs.tsv"), &st), 0);
+  assert_int_equal(st.st_size, 0);
+  ok(nd_remove_tree(dir, &err));
+  ok(nd_io_mkdirs(in(dir, "kept"), &err)); /* a directory is never replaced */
+  write_to(in(dir, "kept/file"), "stays");
+  ok(open_and_agree(&w));
+  make_results(&w);
+  refused(nd_workdir_commit(&w, &err), "kept is in the way");
+  nd_workdir_close(&w);
+  assert_true(there(in(dir, "kept/file")));
+}
+
+/* A new result replaces the files of the old one, and those only. */
+static void a_new_result_replaces_the_old_one(void **state) {
+  (void)state;
+  nd_workdir w;
+  finish();
+  write_to(in(dir, "notes"), "of the user");
+  write_to(in(dir, "kept/a.txt"), "edited");
+  strcpy(options.resume, "never");
+  resolve();
+  ok(open_and_agree(&w));
+  assert_false(w.complete);
+  make_results(&w);
+  assert_int_equal(rename(in(w.out, "kept/a.txt"), in(w.out, "kept/b.txt")), 0);
+  assert_true(there(in(dir, "kept/a.txt"))); /* until the commit */
+  ok(nd_workdir_commit(&w, &err));
+  nd_workdir_close(&w);
+  assert_true(there(in(dir, "kept/b.txt")) && there(in(dir, "notes")));
+  assert_false(there(in(dir, "kept/a.txt")) || there(in(dir, ".neardup")));
+}
+
+/* A result is complete only while its files are what it lists. */
+static void changed_files_are_noticed(void **state) {
+  (void)state;
+  nd_workdir w;
+  finish();
+  write_to(in(dir, "kept/a.txt"), "longer than it was");
+  refused(open_and_agree(&w), "kept/a.txt has another size");
+  nd_workdir_close(&w);
+  assert_int_equal(unlink(in(dir, "kept/a.txt")), 0);
+  refused(open_and_agree(&w), "kept/a.txt is missing");
+  nd_workdir_close(&w);
+  write_to(in(dir, "kept/a.txt"), "kepT"); /* the same size: seen where contents are read */
+  expect_complete();
+  char text[20000];
+  FILE *f = fopen(in(dir, "summary.json"), "r");
+  assert_non_null(f);
+  text[fread(text, 1, sizeof text - 1, f)] = '\0';
+  fclose(f);
+  char *boot = strstr(text, "\"boot\": \"");
+  assert_non_null(boot);
+  boot[9] ^= 1; /* as after a restart */
+  write_to(in(dir, "summary.json"), text);
+  refused(open_and_agree(&w), "kept/a.txt has other contents");
+  nd_workdir_close(&w);
+  write_to(in(dir, "kept/a.txt"), "kept");
+  expect_complete();
+}
+
+/* Standard input is not what an old result was made from. */
+static void pipes_match_no_result(void **state) {
+  (void)state;
+  nd_workdir w;
+  finish();
+  refused(nd_workdir_open(&w, dir, &settings, true, &err), "standard input cannot be compared");
+  nd_workdir_close(&w);
+  expect_complete();
+  strcpy(options.resume, "never");
+  resolve();
+  ok(nd_workdir_open(&w, dir, &settings, true, &err));
+  nd_workdir_close(&w);
+  strcpy(options.resume, "auto");
+  resolve();
+  expect_complete();
+}
+
+/* Nor does it start over on the work of a run that had files. */
+static void pipes_do_not_discard_other_work(void **state) {
+  (void)state;
+  nd_workdir w;
+  ok(open_and_agree(&w));
+  write_to(in(w.work, "blocks-1-0"), "precious");
+  nd_workdir_close(&w);
+  file.path = "-";
+  refused(open_and_agree(&w), "a.txt: 100 bytes");
+  nd_workdir_close(&w);
+  assert_true(there(in(dir, ".neardup/blocks-1-0")));
+  ok(nd_remove_tree(dir, &err));
+  ok(open_and_agree(&w)); /* its own cannot be compared, and goes */
+  write_to(in(w.work, "blocks-1-0"), "of the pipe");
+  nd_workdir_close(&w);
+  ok(open_and_agree(&w));
+  assert_false(there(in(w.work, "blocks-1-0")));
+  nd_workdir_close(&w);
+  file.path = "a.txt";
+}
+
+/* The option that differs is named for complete results, too. */
+static void options_of_a_complete_result_are_named(void **state) {
+  (void)state;
+  nd_workdir w;
+  finish();
+  ok(nd_options_set(&options, "threshold", "0.75", &err));
+  resolve();
+  refused(open_and_agree(&w), "there [--threshold 0.8], now [--threshold 0.75]");
+  nd_workdir_close(&w);
+  ok(nd_options_set(&options, "threshold", "0.8", &err));
+  ok(nd_options_set(&options, "memory", "64M", &err));
+  resolve();
+  refused(open_and_agree(&w), "--max-document (at most an eighth of --memory)");
+  nd_workdir_close(&w);
+  ok(nd_options_set(&options, "memory", "0", &err));
+  resolve();
+  expect_complete();
+}
+
+/* .neardup of somebody else, or a link in its place, is not used. */
+static void a_strange_work_directory_is_refused(void **state) {
+  (void)state;
+  nd_workdir w;
+  ok(nd_io_mkdirs(dir, &err));
+  ok(nd_io_mkdirs(tmp, &err));
+  assert_int_equal(symlink(tmp, in(dir, ".neardup")), 0);
+  refused(nd_workdir_open(&w, dir, &settings, false, &err), "not a directory of neardup's");
+  nd_workdir_close(&w);
+  assert_int_equal(unlink(in(dir, ".neardup")), 0);
+  ok(nd_io_mkdirs(in(dir, ".neardup"), &err));
+  assert_int_equal(chmod(in(dir, ".neardup"), 0777), 0);
+  refused(nd_workdir_open(&w, dir, &settings, false, &err), "can be changed by other users");
+  nd_workdir_close(&w);
+  if (geteuid() != 0) return;
+  assert_int_equal(chmod(in(dir, ".neardup"), 0700), 0);
+  assert_int_equal(chown(in(dir, ".neardup"), 12345, 12345), 0);
+  refused(nd_workdir_open(&w, dir, &settings, false, &err), "another user (id 12345)");
   nd_workdir_close(&w);
 }
 
@@ -472,10 +668,18 @@ int main(void) {
       TEST(long_differences),
       TEST(a_complete_one_is_not_replaced),
       TEST(somebody_elses_is_refused),
-      TEST(stale_blocks_under_tmp),
+      TEST(work_under_tmp_is_found_again_and_given_up),
+      TEST(strangers_under_tmp_are_left_alone),
+      TEST(force_writes_beside_the_files_of_others),
+      TEST(a_new_result_replaces_the_old_one),
+      TEST(changed_files_are_noticed),
+      TEST(pipes_match_no_result),
+      TEST(pipes_do_not_discard_other_work),
+      TEST(options_of_a_complete_result_are_named),
+      TEST(a_strange_work_directory_is_refused),
       TEST(a_commit_that_fails),
       TEST(beginning_over_fails),
-      TEST(an_emptied_tmp),
+      TEST(an_emptied_tmp_is_no_obstacle),
       TEST(removing_does_not_follow_links),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
