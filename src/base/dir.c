@@ -49,7 +49,7 @@ nd_status nd_dir_open(nd_dir *out, const char *path, nd_error *err) {
 }
 
 /* Nobody else may have made it, or be able to change what is in it. */
-static nd_status check_private(const nd_dir *d, nd_error *err) {
+nd_status nd_dir_check_private(const nd_dir *d, nd_error *err) {
   nd_file_info info;
   ND_TRY(nd_io_fstat(&info, d->fd, d->path, err));
   if (info.owner != (uint32_t)geteuid())
@@ -77,7 +77,7 @@ nd_status nd_dir_private(nd_dir *out, const nd_dir *parent, const char *name, bo
     else if (status != ND_OK)
       status = nd_io_fail(err, "open the directory", out->path, errno);
   }
-  if (status == ND_OK) status = check_private(out, err);
+  if (status == ND_OK) status = nd_dir_check_private(out, err);
   if (status != ND_OK) nd_dir_close(out);
   return status;
 }

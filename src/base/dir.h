@@ -22,6 +22,9 @@ nd_status nd_dir_open(nd_dir *out, const char *path, nd_error *err) ND_MUST_CHEC
 nd_status nd_dir_private(nd_dir *out, const nd_dir *parent, const char *name, bool make,
                          nd_error *err) ND_MUST_CHECK;
 
+/* ND_ERR_STATE if an open directory belongs to another user, or others may write to it. */
+nd_status nd_dir_check_private(const nd_dir *d, nd_error *err) ND_MUST_CHECK;
+
 enum { ND_DIR_UNIQUE = 17 }; /* bytes that a unique suffix needs, with its NUL */
 /* Writes an unpredictable suffix of 16 hexadecimal digits. */
 void nd_dir_unique(char out[ND_DIR_UNIQUE]);

@@ -107,6 +107,7 @@ nd_status nd_store_open(nd_store *s, const char *dir, nd_error *err) {
   if (!s->dir) return nd_fail_memory(err, strlen(dir) + 1);
   strcpy(s->dir, dir);
   ND_TRY(nd_dir_open(&s->home, dir, err));
+  ND_TRY(nd_dir_check_private(&s->home, err)); /* also under a path that others can change */
   ND_TRY(nd_dir_each(&s->home, take_log, s, err));
   order_blocks(s);
   return list_found(s, err);
