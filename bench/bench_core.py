@@ -4,6 +4,8 @@ import json
 import os
 import re
 import shlex
+import shutil
+import subprocess
 from fractions import Fraction
 
 from bench_tools import Failed, Figure, at_least, at_most, line, warm
@@ -47,6 +49,57 @@ def bench_dedup(b):
                    w["wall"] / r2["wall"], 1.5, [made, line(two, r2, size), line(wc, w, size)])
     yield at_least("`dedup`, 2 threads against 1", r1["wall"] / r2["wall"], 1.8,
                    [made, line(two, r2, size), line(one, r1, size)])
+
+
+def synced_run(b, path, *more):
+    """A run to the end, with its result on disk: all of it, and what writing and waiting took."""
+    r = b.measure([b.neardup, "dedup", path, "-o", b.out, "--threads", "2", *more])
+    with open(os.path.join(b.out, "summary.json"), encoding="utf-8") as f:
+        cost = json.load(f)["cost"]
+    computing = sum(cost[f"{stage}_seconds"] for stage in ("read", "find", "verify"))
+    return {**r, "all": r["wall"], "wall": r["wall"] - computing}
+
+
+def bench_durable(b):
+    """Writing a result and waiting until it is on disk, against copying its files and a sync."""
+    docs = b.size(1_000_000, 20_000)
+    files = b.size(100_000, 5_000)
+    folder = os.path.join(b.dir, "files")
+    os.makedirs(folder, exist_ok=True)
+    with open(b.corpus(files, "lines"), encoding="utf-8") as lines:
+        for i, text in enumerate(lines):
+            if i % 1000 == 0:
+                os.makedirs(f"{folder}/{i // 1000:04}", exist_ok=True)
+            with open(f"{folder}/{i // 1000:04}/{i:06}.txt", "w", encoding="utf-8") as f:
+                f.write(text)
+    copied = os.path.join(b.dir, "copied")
+    kept = os.path.join(b.dir, "result")
+    for what, path in ((f"{docs:,} documents in one file", b.corpus(docs)),
+                       (f"{files:,} small files", folder)):
+        subprocess.run(["sync"], check=True)
+        ours = unsynced = theirs = None
+        for _ in range(b.rounds):
+            run = synced_run(b, path)
+            shutil.rmtree(kept, ignore_errors=True)
+            os.rename(b.out, kept)
+            shutil.rmtree(copied, ignore_errors=True)
+            subprocess.run(["sync"], check=True)
+            copy = b.measure(["sh", "-c", f"cp -r {kept} {copied} && sync"])
+            shutil.rmtree(copied)
+            subprocess.run(["sync"], check=True)
+            loose = b.measure(b.dedup(path, 2))
+            subprocess.run(["sync"], check=True)
+            ours = run if not ours or run["wall"] < ours["wall"] else ours
+            theirs = copy if not theirs or copy["wall"] < theirs["wall"] else theirs
+            unsynced = loose if not unsynced or loose["wall"] < unsynced["wall"] else unsynced
+        shutil.rmtree(kept, ignore_errors=True)
+        yield at_most(f"writing a result and waiting for the disk, {what}, against `cp -r` of the "
+                      "same files and `sync`", ours["wall"] / theirs["wall"], 1.15,
+                      [f"`neardup dedup {path}`: {ours['wall']:.3f} s of {ours['all']:.3f} s; with "
+                       f"`--sync no` the run takes {unsynced['wall']:.3f} s",
+                       f"`cp -r RESULT COPY && sync`: {theirs['wall']:.3f} s"])
+    shutil.rmtree(folder)
+    b.drop()
 
 
 def bench_growth(b):
@@ -178,6 +231,7 @@ PARTS = {
     "sketch": bench_sketch,
     "html": bench_html,
     "dedup": bench_dedup,
+    "durable": bench_durable,
     "growth": bench_growth,
     "memory": bench_memory,
     "hard": bench_hard,

@@ -267,7 +267,7 @@ def measure(folder, source, arguments, wanted, rounds):
         if arguments[0] != "cluster":
             command += ["--tmp", folder] + ([] if "--memory" in arguments else ["--memory", f"{BUDGET}M"])
         if arguments[0] == "dedup":
-            command += ["-o", out]
+            command += ["-o", out, "--sync", "no"]
         done = subprocess.run([sys.executable, "-I", "-S", "-c", MEASURE, *map(str, command)],
                               capture_output=True, check=True, timeout=600)
         status, seconds, kilobytes = done.stdout.split()
