@@ -45,7 +45,7 @@ grep -E '^(rejected|result)' said
 for list in pairs clusters rejected; do python3 undo.py <csv/$list.csv | cmp - tsv/$list.tsv; done
 grep -o 'rejected\.[ct]sv' csv/report.html tsv/report.html
 neardup dedup $SURE --csv in.jsonl -o csv 2>&1 | tail -1
-neardup dedup $SURE in.jsonl -o csv 2>&1 | grep -o 'there .*now [^;]*'
+neardup dedup $SURE in.jsonl -o csv 2>/dev/null || echo "exit $?"
 title "nothing found: the header alone"
 neardup cluster --csv /dev/null 2>/dev/null
 json a "$FOX" | neardup pairs --csv - 2>/dev/null
