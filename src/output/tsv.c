@@ -31,6 +31,28 @@ static size_t plain_end(nd_str text, size_t at) {
   return at;
 }
 
+static bool continues(nd_str text, size_t at, size_t n) {
+  for (size_t i = 1; i < n; i++)
+    if (at + i >= text.n || ((unsigned char)text.p[at + i] & 0xc0) != 0x80) return false;
+  return true;
+}
+
+/* Where text ends that stays as it is, from `at` on, as far as that shows at a
+ * glance: plain ASCII, and whole blocks of letters (U+00C0-05FF, U+0640-07FF,
+ * U+1000-1FFF, U+3000-CFFF), whose lead bytes leave nothing to decode. */
+static size_t seen_end(nd_str text, size_t at) {
+  for (;;) {
+    at = plain_end(text, at);
+    size_t from = at;
+    for (size_t n; at < text.n; at += n) {
+      unsigned char c = (unsigned char)text.p[at];
+      n = (c >= 0xe3 && c <= 0xec) || c == 0xe1 ? 3 : c >= 0xc3 && c <= 0xdf && c != 0xd8 ? 2 : 0;
+      if (n == 0 || !continues(text, at, n)) break;
+    }
+    if (at == from) return at;
+  }
+}
+
 /* Writes to `out` unless that is NULL; returns the length. */
 static size_t put(char *out, size_t n, const char *p, size_t more) {
   if (out && more) memcpy(out + n, p, more);
@@ -40,7 +62,7 @@ static size_t put(char *out, size_t n, const char *p, size_t more) {
 size_t nd_field_escape(char *out, nd_str text) {
   static const char hex[] = "0123456789abcdef";
   size_t n = 0, from = 0, at = 0; /* [from, at) stays as it is */
-  while ((at = plain_end(text, at)) < text.n) {
+  while ((at = seen_end(text, at)) < text.n) {
     size_t here = at;
     uint32_t c = nd_escape_point(text, &at);
     bool broken = c == 0xfffd && at == here + 1; /* U+FFFD itself has three bytes */
@@ -88,7 +110,7 @@ size_t nd_field_unescape(char *out, nd_str f) {
 }
 
 nd_status nd_tsv_append(nd_buf *out, nd_str text, nd_error *err) {
-  if (plain_end(text, 0) == text.n) return nd_buf_append(out, text.p, text.n, err);
+  if (seen_end(text, 0) == text.n) return nd_buf_append(out, text.p, text.n, err);
   ND_TRY(nd_buf_reserve(out, nd_field_escape(NULL, text), err));
   out->n += nd_field_escape(out->p + out->n, text);
   return ND_OK;
@@ -102,7 +124,7 @@ nd_status nd_tsv_unescape(nd_buf *out, nd_str field, nd_error *err) {
 
 nd_status nd_tsv_canonical(nd_str *out, nd_buf *room, nd_str field, nd_error *err) {
   *out = field;
-  if (plain_end(field, 0) == field.n) return ND_OK;
+  if (seen_end(field, 0) == field.n) return ND_OK;
   room->n = 0;
   ND_TRY(nd_tsv_unescape(room, field, err));
   size_t text = room->n;
