@@ -92,9 +92,9 @@ static void test_hidden(void **state) {
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     nd_json_out j = {.err = &err};
     char want[64];
-    nd_json_begin(&j, NULL, '[');
-    nd_json_string(&j, NULL, nd_str_of(cases[i][0]));
-    nd_json_end(&j, ']');
+    nd_json_put_begin(&j, NULL, '[');
+    nd_json_put_string(&j, NULL, nd_str_of(cases[i][0]));
+    nd_json_put_end(&j, ']');
     snprintf(want, sizeof want, "[\n  \"%s\"\n]\n", cases[i][1]);
     assert_int_equal(j.text.n, strlen(want));
     assert_memory_equal(j.text.p, want, j.text.n);
