@@ -5,6 +5,7 @@
  * run.h      the jobs: dedup, pairs, cluster, inspect
  * plan.h     sampling ratios and parameters for a goal
  * eval.h     a list of pairs or clusters against the truth
+ * field.h    ids as tables hold them, and back
  * explain.h  why two documents are near-duplicates
  * prevalence.h  near-duplicates in the results of search systems
  * study.h    the papers' experiments on any corpus
@@ -17,6 +18,7 @@
 
 #include "neardup/eval.h"
 #include "neardup/explain.h"
+#include "neardup/field.h"
 #include "neardup/memory.h"
 #include "neardup/options.h"
 #include "neardup/plan.h"

@@ -34,6 +34,39 @@ def cpu_level():
     return nd_cpu_level_name().decode()
 
 
+# --- fields of tables ---------------------------------------------------------
+
+def escape(text):
+    """An id or a reason (str, or the bytes of a name) as tables hold it: UTF-8, one line, no tabs."""
+    if isinstance(text, str):
+        try:
+            text = text.encode("utf-8", "surrogateescape")
+        except UnicodeEncodeError:
+            text = text.encode("utf-8", "surrogatepass")
+    cdef bytes data = bytes(text)
+    cdef nd_str view
+    view.p = data
+    view.n = len(data)
+    cdef size_t n = nd_field_escape(NULL, view)
+    out = bytearray(n)
+    cdef char[::1] room = out
+    if n:
+        nd_field_escape(&room[0], view)
+    return out.decode()
+
+
+def unescape(str field):
+    """The bytes of what `escape` wrote."""
+    cdef bytes data = field.encode("utf-8", "surrogateescape")
+    cdef nd_str view
+    view.p = data
+    view.n = len(data)
+    out = bytearray(view.n)
+    cdef char[::1] room = out
+    cdef size_t n = nd_field_unescape(&room[0], view) if view.n else 0
+    return bytes(out[:n])
+
+
 # --- errors -------------------------------------------------------------------
 
 def _python_words(message):

@@ -84,6 +84,8 @@ cdef extern from "neardup.h" nogil:
                        const nd_options *options, const nd_hooks *hooks, nd_error *err)
     const char *nd_version()
     const char *nd_cpu_level_name()
+    size_t nd_field_escape(char *out, nd_str text)
+    size_t nd_field_unescape(char *out, nd_str field)
 
     ctypedef struct nd_sketcher:
         pass

@@ -200,9 +200,7 @@ def flow(paths: list[str], options: dict[str, Any]) -> _core.Flow:
 
 
 def _escape(text: object) -> str:
-    return (
-        str(text).replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n").replace("\r", "\\r")
-    )
+    return _core.escape(str(text))
 
 
 class _Ids:

@@ -6,7 +6,11 @@ static const cli_extra extras[] = {
     {"output", 'o', "DIR", "where the result goes; a new or empty directory"},
     {NULL, 0, NULL, NULL}};
 
-static void report_input(const nd_summary *s, const char *dir) {
+static const char *list_ending(const cli_args *args) {
+  return args->options.csv ? "csv" : "tsv";
+}
+
+static void report_input(const nd_summary *s, const cli_args *args) {
   fprintf(stderr, "read      %s document%s in %s file%s, %s", cli_count(s->documents),
           s->documents == 1 ? "" : "s", cli_count(s->files), s->files == 1 ? "" : "s",
           cli_bytes((double)s->bytes));
@@ -14,7 +18,8 @@ static void report_input(const nd_summary *s, const char *dir) {
     fprintf(stderr, "; %s of them by an earlier run", cli_count(s->resumed_documents));
   fputc('\n', stderr);
   if (s->rejected)
-    fprintf(stderr, "rejected  %s: see %s/rejected.tsv\n", cli_count(s->rejected), cli_shown(dir));
+    fprintf(stderr, "rejected  %s: see %s/rejected.%s\n", cli_count(s->rejected),
+            cli_shown(args->extra[OUTPUT]), list_ending(args));
   if (s->repeated_ids)
     fprintf(stderr, "warning   %s id%s came before, such as %s\n", cli_count(s->repeated_ids),
             s->repeated_ids == 1 ? "" : "s", cli_shown(s->repeated_id));
@@ -42,15 +47,15 @@ static void report(const nd_summary *s, const cli_args *args, const cli_progress
             args->options.shard, cli_count(s->documents));
     return;
   }
-  report_input(s, args->extra[OUTPUT]);
+  report_input(s, args);
   fprintf(stderr, "kept      %s\n", cli_count(s->kept));
   fprintf(stderr, "dropped   %s (%s exact cop%s) from %s cluster%s\n", cli_count(s->dropped),
           cli_count(s->copies), s->copies == 1 ? "y" : "ies", cli_count(s->clusters),
           s->clusters == 1 ? "" : "s");
   report_method(s, &args->options);
   cli_report_cost(s);
-  fprintf(stderr, "result    %s/report.html, kept, clusters.tsv, pairs.tsv, summary.json\n",
-          cli_shown(args->extra[OUTPUT]));
+  fprintf(stderr, "result    %s/report.html, kept, clusters.%s, pairs.%s, summary.json\n",
+          cli_shown(args->extra[OUTPUT]), list_ending(args), list_ending(args));
 }
 
 static int run(const cli_command *self, int argc, char **argv) {

@@ -33,6 +33,12 @@ static bool turns_text(uint32_t c) {
          (c >= 0x2066 && c <= 0x2069);
 }
 
+bool nd_escape_hidden(uint32_t c) {
+  if (c < 0x200b) return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x61c;
+  if (c < 0x2070) return c == 0x200b || c == 0x2028 || c == 0x2029 || c >= 0x2060 || turns_text(c);
+  return c == 0xfeff || (c >= 0xfff9 && c <= 0xfffb) || (c >= 0xe0000 && c <= 0xe007f);
+}
+
 /* A picture of a control character: U+2400 and the like, of three bytes. */
 static size_t utf8(char *out, uint32_t c) {
   out[0] = (char)(0xe0 | c >> 12);

@@ -23,4 +23,9 @@ nd_status nd_escape_script(nd_buf *out, nd_str text, nd_error *err) ND_MUST_CHEC
  * that is not UTF-8. */
 uint32_t nd_escape_point(nd_str text, size_t *at);
 
+/* Control characters (C0, DEL, C1), line and paragraph separators, controls of
+ * writing direction, and characters that show nothing at all.  ZWNJ and ZWJ are
+ * not among them: Persian, Indic scripts and emoji are written with them. */
+bool nd_escape_hidden(uint32_t point);
+
 #endif

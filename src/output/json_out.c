@@ -9,16 +9,22 @@ static void put(nd_json_out *j, const char *p, size_t n) {
   if (j->status == ND_OK) j->status = nd_buf_append(&j->text, p, n, j->err);
 }
 
-/* Escapes what JSON must; other characters pass, what is not UTF-8 becomes U+FFFD. */
-static void put_string(nd_json_out *j, nd_str s) {
+static void put_unit(nd_json_out *j, uint32_t c) {
   static const char hex[] = "0123456789abcdef";
+  put(j, (char[]){'\\', 'u', hex[c >> 12 & 15], hex[c >> 8 & 15], hex[c >> 4 & 15], hex[c & 15]},
+      6);
+}
+
+/* Escapes what JSON must and what would be seen wrongly or not at all; other
+ * characters pass, what is not UTF-8 becomes U+FFFD. */
+static void put_string(nd_json_out *j, nd_str s) {
   put(j, "\"", 1);
   for (size_t at = 0; at < s.n;) {
     const char *p = s.p + at;
     uint32_t c = nd_escape_point(s, &at);
-    char escape[6] = {'\\', 'u', '0', '0', hex[c >> 4 & 15], hex[c & 15]};
-    if (c < 0x20 || c == 0x7f) {
-      put(j, escape, 6);
+    if (nd_escape_hidden(c)) {
+      if (c >= 0x10000) put_unit(j, 0xd800 + ((c - 0x10000) >> 10));
+      put_unit(j, c >= 0x10000 ? 0xdc00 + (c & 0x3ff) : c);
     } else if (c == 0xfffd) {
       put(j, "\xef\xbf\xbd", 3);
     } else {

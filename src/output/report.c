@@ -322,13 +322,14 @@ static void put_unusual(nd_pen *p, const nd_report *r) {
   }
   nd_pen_put(p, "</ul>\n");
   if (!r->reject_n) return;
-  nd_pen_put(
-      p,
-      "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"Rejected records\">"
-      "<table id=\"rejects\"><caption>Why records were rejected (all of them: "
-      "rejected.tsv; # stands for a number)</caption><thead><tr><th scope=\"col\">reason</th>"
-      "<th scope=\"col\" class=\"num\">records</th><th scope=\"col\">for example</th></tr>"
-      "</thead><tbody>\n");
+  nd_pen_put(p,
+             "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"Rejected records\">"
+             "<table id=\"rejects\"><caption>Why records were rejected (all of them: ");
+  nd_pen_put(p, r->options->csv ? "rejected.csv" : "rejected.tsv");
+  nd_pen_put(p,
+             "; # stands for a number)</caption><thead><tr><th scope=\"col\">reason</th>"
+             "<th scope=\"col\" class=\"num\">records</th><th scope=\"col\">for example</th></tr>"
+             "</thead><tbody>\n");
   for (size_t i = 0; i < r->reject_n; i++) {
     nd_pen_put(p, "<tr><td><bdi>");
     nd_pen_text(p, r->rejects[i].reason);

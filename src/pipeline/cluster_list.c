@@ -1,6 +1,7 @@
 /* nd_cluster: a list of pairs → clusters.
  *
- * Ids are opaque text, numbered as they appear; they and the pairs are kept in
+ * Ids are fields as `neardup pairs` writes them (others are brought to that form),
+ * numbered as they appear; they and the pairs are kept in
  * memory, about (id + 40) bytes a document and 32 a pair. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,12 +10,14 @@
 #include "base/id_map.h"
 #include "cluster/clusters.h"
 #include "input/line_list.h"
+#include "output/tsv.h"
 #include "pipeline/lines.h"
 
 typedef struct lister {
   nd_id_map ids;
   nd_sorter *pairs;
   nd_clusters clusters;
+  nd_buf room;
   const nd_options *options;
   const char *name;
 } lister;
@@ -64,7 +67,9 @@ static nd_status take_line(void *context, nd_str line, uint64_t number, nd_error
   }
   if (a.n == 0 || b.n == 0) return bad_line(l, number, "has an empty id", err);
   uint32_t x, y;
+  ND_TRY(nd_tsv_canonical(&a, &l->room, a, err));
   ND_TRY(nd_id_map_number(&x, &l->ids, a, err));
+  ND_TRY(nd_tsv_canonical(&b, &l->room, b, err));
   ND_TRY(nd_id_map_number(&y, &l->ids, b, err));
   nd_decimal t = l->options->threshold;
   if (value && (unsigned __int128)(value - 1) * t.den < (unsigned __int128)t.num * 1000000)
@@ -96,7 +101,7 @@ static nd_status put_clusters(nd_lines *out, lister *l, nd_summary *summary, nd_
     size[l->clusters.centre[d]]++;
     summary->dropped += l->clusters.centre[d] != d;
   }
-  nd_status status = ND_OK;
+  nd_status status = nd_lines_begin(out, l->options, "id\tcluster\tstatus\tsimilarity\n", err);
   for (uint32_t d = 0; d < n && status == ND_OK; d++) {
     summary->clusters += size[d] >= 2;
     if (size[d] >= 2 && size[d] > summary->largest_cluster) summary->largest_cluster = size[d];
@@ -135,8 +140,9 @@ nd_status nd_cluster(nd_summary *out, const char *pairs, const nd_sink *sink,
   clock_gettime(CLOCK_MONOTONIC, &ended);
   out->seconds =
       (double)(ended.tv_sec - began.tv_sec) + (double)(ended.tv_nsec - began.tv_nsec) * 1e-9;
-  nd_buf_clear(&lines.text);
+  nd_lines_clear(&lines);
   nd_id_map_clear(&l.ids);
+  nd_buf_clear(&l.room);
   nd_sorter_free(l.pairs);
   nd_clusters_clear(&l.clusters);
   return status;

@@ -5,6 +5,7 @@
 #include "pipeline/columns.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "output/tsv.h"
 #include "pipeline/methods.h"
@@ -100,13 +101,25 @@ static nd_status make_rooms(table *t, nd_error *err) {
   return t->a && t->b ? ND_OK : nd_fail_memory(err, row);
 }
 
+/* --columns is its own header but for the separators. */
+static nd_status begin(nd_lines *l, const nd_options *o, nd_error *err) {
+  char header[sizeof o->columns + 16];
+  int n = (int)strlen(o->columns);
+  if (n && o->columns[n - 1] == ',') n--;
+  snprintf(header, sizeof header, "id_a\tid_b%s%.*s\n", n ? "\t" : "", n, o->columns);
+  for (char *p = header; *p; p++)
+    if (*p == ',') *p = '\t';
+  return nd_lines_begin(l, o, header, err);
+}
+
 nd_status nd_columns_pairs(nd_lines *l, nd_job_run *j, bool collapsed, const char *tmp,
                            nd_error *err) {
   const nd_settings *s = &j->settings;
   table t = {.lines = l, .job = j};
   nd_lines through = {.take = take, .context = &t};
   bool usual = s->column_n == 1 && s->columns[0] == ND_SHOW_SIMILARITY;
-  nd_status status = usual ? ND_OK : make_rooms(&t, err);
+  nd_status status = begin(l, j->options, err);
+  if (status == ND_OK && !usual) status = make_rooms(&t, err);
   nd_lines *to = usual ? l : &through;
   if (status == ND_OK)
     status = collapsed ? nd_lines_pairs_collapsed(to, j, err) : nd_lines_pairs_all(to, j, tmp, err);

@@ -1,7 +1,6 @@
 /* nd_dedup: the main job. */
 #include <stdio.h>
 
-#include "output/tsv.h"
 #include "pipeline/columns.h"
 #include "pipeline/kept.h"
 #include "pipeline/report_data.h"
@@ -23,11 +22,14 @@ static nd_status fill_pairs(nd_lines *l, void *context, nd_error *err) {
 }
 
 static nd_status fill_rejects(nd_lines *l, void *context, nd_error *err) {
+  const nd_job_run *j = context;
+  ND_TRY(nd_lines_begin(l, j->options, "place\treason\n", err));
   return nd_lines_rejects(l, context, err);
 }
 
 static nd_status fill_clusters(nd_lines *l, void *context, nd_error *err) {
   dedup *d = context;
+  ND_TRY(nd_lines_begin(l, d->job.options, "id\tcluster\tstatus\tsimilarity\n", err));
   return nd_lines_clusters(l, &d->job, &d->clusters, d->size, err);
 }
 
@@ -53,9 +55,11 @@ static nd_status count_clusters(dedup *d, nd_error *err) {
 /* The lists and what the report shows; beside the copying, as one thread does them. */
 static nd_status write_lists(void *context, nd_error *err) {
   dedup *d = context;
-  ND_TRY(nd_lines_file(d->dir.out, "pairs.tsv", fill_pairs, &d->job, err));
-  ND_TRY(nd_lines_file(d->dir.out, "clusters.tsv", fill_clusters, d, err));
-  ND_TRY(nd_lines_file(d->dir.out, "rejected.tsv", fill_rejects, &d->job, err));
+  const char *out = d->dir.out;
+  const bool csv = d->job.options->csv;
+  ND_TRY(nd_lines_file(out, csv ? "pairs.csv" : "pairs.tsv", fill_pairs, &d->job, err));
+  ND_TRY(nd_lines_file(out, csv ? "clusters.csv" : "clusters.tsv", fill_clusters, d, err));
+  ND_TRY(nd_lines_file(out, csv ? "rejected.csv" : "rejected.tsv", fill_rejects, &d->job, err));
   return nd_report_gather(&d->report, &d->source, err);
 }
 

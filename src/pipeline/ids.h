@@ -18,8 +18,8 @@ nd_status nd_ids_given(nd_ids **out, const uint32_t *document, const nd_str *id,
                        nd_error *err) ND_MUST_CHECK;
 void nd_ids_free(nd_ids *ids);
 
-/* Appends the document's id, with tabs, line ends and backslashes escaped:
- * its own; else PATH:LINE, PATH, or PATH@OFFSET. */
+/* Appends the document's id, escaped (neardup/field.h): its own; else PATH:LINE,
+ * PATH, or PATH@OFFSET. */
 nd_status nd_ids_append(nd_buf *out, nd_ids *ids, uint32_t document, nd_error *err) ND_MUST_CHECK;
 
 /* Appends a place in the input: PATH:LINE, PATH@OFFSET, or PATH. */

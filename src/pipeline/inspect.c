@@ -141,7 +141,7 @@ nd_status nd_inspect(nd_summary *out, const char *const *inputs, size_t n, int w
   nd_job_finish(&s.job);
   nd_signer_free(s.signer);
   nd_batch_clear(&s.batch);
-  nd_buf_clear(&s.lines.text);
+  nd_lines_clear(&s.lines);
   nd_job_close(&s.job);
   nd_free(spool);
   return status;

@@ -9,12 +9,28 @@
 
 enum { ENOUGH = 1 << 18, ROOM = 1 << 12 };
 
+nd_status nd_lines_begin(nd_lines *l, const nd_options *options, const char *columns,
+                         nd_error *err) {
+  l->csv = options->csv != 0;
+  return l->csv ? nd_buf_append(&l->text, columns, strlen(columns), err) : ND_OK;
+}
+
+void nd_lines_clear(nd_lines *l) {
+  nd_buf_clear(&l->text);
+  nd_buf_clear(&l->converted);
+}
+
 nd_status nd_lines_flush(nd_lines *l, bool all, nd_error *err) {
   if (l->text.n == 0 || (!all && l->text.n < ENOUGH)) return ND_OK;
-  nd_status status = l->writer ? nd_writer_put(l->writer, l->text.p, l->text.n, err)
-                               : l->sink->write(l->sink->context, l->text.p, l->text.n, err);
+  nd_str out = nd_buf_str(&l->text);
   l->text.n = 0;
-  return status;
+  if (l->csv) {
+    l->converted.n = 0;
+    ND_TRY(nd_tsv_to_csv(&l->converted, out, err));
+    out = nd_buf_str(&l->converted);
+  }
+  return l->writer ? nd_writer_put(l->writer, out.p, out.n, err)
+                   : l->sink->write(l->sink->context, out.p, out.n, err);
 }
 
 nd_status nd_lines_file(const char *dir, const char *name, nd_lines_fill fill, void *context,
@@ -29,7 +45,7 @@ nd_status nd_lines_file(const char *dir, const char *name, nd_lines_fill fill, v
     status = nd_writer_close(l.writer, false, err);
   else
     nd_writer_abandon(l.writer);
-  nd_buf_clear(&l.text);
+  nd_lines_clear(&l);
   nd_free(path);
   return status;
 }

@@ -1,4 +1,5 @@
-/* Lists of a run as lines: pairs, clusters, rejects; to a file or a sink. */
+/* Lists of a run as lines: pairs, clusters, rejects; to a file or a sink, as TSV
+ * or CSV. */
 #ifndef ND_PIPELINE_LINES_H
 #define ND_PIPELINE_LINES_H
 
@@ -16,8 +17,15 @@ typedef struct nd_lines {
   nd_writer *writer;   /* … a file; or … */
   nd_pair_take take;   /* … pairs as they are */
   void *context;
-  nd_buf text;
+  bool csv;    /* lines become CSV when they are flushed */
+  nd_buf text; /* entire lines of fields, separated by tabs */
+  nd_buf converted;
 } nd_lines;
+
+/* Begins a list: with --csv, a header row of these columns ("a\tb\n"). */
+nd_status nd_lines_begin(nd_lines *l, const nd_options *options, const char *columns,
+                         nd_error *err) ND_MUST_CHECK;
+void nd_lines_clear(nd_lines *l);
 
 /* Writes what has collected when it is enough, or when `all`. */
 nd_status nd_lines_flush(nd_lines *l, bool all, nd_error *err) ND_MUST_CHECK;

@@ -208,6 +208,9 @@ static nd_status check(const nd_corpus *corpus, const nd_options *o, nd_error *e
     return nd_fail(err, ND_ERR_USAGE, "there is no input; name texts, files or directories");
   if (o->shard[0])
     return nd_fail(err, ND_ERR_USAGE, "--shard needs an output directory to meet in");
+  if (o->csv)
+    return nd_fail(err, ND_ERR_USAGE,
+                   "--csv is for lists that a run over plain files writes; leave it out");
   if (!corpus->texts) return ND_OK;
   if (o->against[0])
     return nd_fail(err, ND_ERR_USAGE, "texts in memory cannot be held --against files: read them");

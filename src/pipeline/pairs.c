@@ -33,7 +33,7 @@ nd_status nd_pairs(nd_summary *out, const char *const *inputs, size_t n, const n
   if (status == ND_OK) status = run(&j, inputs, n, work, &lines, err);
   nd_job_finish(&j);
   nd_job_close(&j);
-  nd_buf_clear(&lines.text);
+  nd_lines_clear(&lines);
   if (work) {
     nd_status removed = nd_remove_tree(work, status == ND_OK ? err : NULL);
     if (status == ND_OK) status = removed;

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <xxhash.h>
 
+#include "input/line_list.h"
 #include "output/tsv.h"
 #include "pipeline/job.h"
 #include "pipeline/sketch_file.h"
@@ -22,7 +23,7 @@ static nd_status fill_chunk(nd_sketch_chunk *c, nd_job_run *j, size_t block, nd_
   for (uint32_t i = 0; i < c->docs; i++) {
     name->n = 0;
     ND_TRY(nd_ids_append(name, j->ids, b->first + i, err));
-    ND_TRY(nd_tsv_unescape(&c->ids, nd_buf_str(name), err));
+    ND_TRY(nd_tsv_unescape(&c->ids, nd_buf_str(name), err)); /* the file has them as they are */
     if (c->ids.n > UINT32_MAX)
       return nd_fail(err, ND_ERR_LIMIT, "the ids of one block grew beyond 4 GiB");
     c->id_end[i] = (uint32_t)c->ids.n;
@@ -186,15 +187,14 @@ static nd_status show(nd_buf *out, nd_sketch_reader *r, nd_error *err) {
                        ND_SKETCH_VERSION, documents, empty));
   ND_TRY(nd_buf_printf(out, err, "bytes\t%" PRIu64 "\nbytes-per-sketch\t%" PRIu32 "\n", h->bytes,
                        h->words * 8));
-  size_t from = out->n;
-  ND_TRY(nd_buf_append(out, r->parameters.p, r->parameters.n, err));
-  bool name = true; /* "name value" → "name TAB value" */
-  for (size_t i = from; i < out->n; i++) {
-    if (name && out->p[i] == ' ') {
-      out->p[i] = '\t';
-      name = false;
-    }
-    if (out->p[i] == '\n') name = true;
+  /* "name value" → "name TAB value"; a stranger's file may hold any bytes */
+  nd_str rest = nd_buf_str(&r->parameters), line, name;
+  while (nd_line_field(&line, &rest, '\n') && line.n) {
+    if (!nd_line_field(&name, &line, ' ')) break;
+    ND_TRY(nd_tsv_append(out, name, err));
+    ND_TRY(nd_buf_append(out, "\t", 1, err));
+    if (line.p) ND_TRY(nd_tsv_append(out, line, err));
+    ND_TRY(nd_buf_append(out, "\n", 1, err));
   }
   return ND_OK;
 }

@@ -45,6 +45,7 @@ static nd_status check_apart(const nd_settings *s, nd_error *err) {
                    "for a sample of the corpus, and use --sample adaptive:FILE");
   if (o->ignore_boilerplate)
     return nd_fail(err, ND_ERR_USAGE, "--ignore-boilerplate works on one machine only");
+  if (o->csv) return nd_fail(err, ND_ERR_USAGE, "--csv works on one machine only: lists are TSV");
   if (o->top) return nd_fail(err, ND_ERR_USAGE, "--top works on one machine only");
   if (o->shard[0])
     return nd_fail(err, ND_ERR_USAGE,

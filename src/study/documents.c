@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "input/line_list.h"
+#include "output/tsv.h"
 #include "study/corpus.h"
 #include "text/site.h"
 
@@ -51,6 +52,7 @@ static nd_status add(nd_documents *d, nd_str id, uint64_t tokens, nd_str url, nd
 typedef struct lister {
   nd_documents *documents;
   const char *name;
+  nd_buf room;
 } lister;
 
 static nd_status take_line(void *context, nd_str line, uint64_t number, nd_error *err) {
@@ -65,12 +67,15 @@ static nd_status take_line(void *context, nd_str line, uint64_t number, nd_error
                      l->name, number);
     if (!nd_line_field(&url, &line, '\t')) url.n = 0;
   }
+  ND_TRY(nd_tsv_canonical(&id, &l->room, id, err));
   return add(l->documents, id, (uint64_t)(tokens / ND_LINE_UNIT), url, err);
 }
 
 nd_status nd_documents_list(nd_documents *d, const char *path, nd_error *err) {
-  lister l = {d, nd_line_list_name(path)};
-  return nd_line_list_read(path, take_line, &l, err);
+  lister l = {.documents = d, .name = nd_line_list_name(path)};
+  nd_status status = nd_line_list_read(path, take_line, &l, err);
+  nd_buf_clear(&l.room);
+  return status;
 }
 
 static nd_status take_document(void *context, const nd_corpus_document *c, nd_error *err) {

@@ -13,7 +13,9 @@
 typedef struct finder {
   nd_explained *e;
   const nd_explain_request *request;
-  nd_buf escaped[2]; /* the wanted ids as lists write them */
+  nd_buf escaped[2]; /* the wanted ids as lists write them … */
+  nd_buf room[2];
+  nd_str printed[2]; /* … and if they were taken from a list */
   bool by_file;      /* no inputs: the first document of each of two files */
   int file;
   bool same_id, again;
@@ -29,8 +31,7 @@ static nd_status keep(nd_explained_side *side, const nd_corpus_document *d, nd_e
 }
 
 static bool wanted(const finder *f, int side, nd_str id) {
-  const char *plain = side ? f->request->b : f->request->a;
-  return nd_str_eq(id, nd_str_of(plain)) || nd_str_eq(id, nd_buf_str(&f->escaped[side]));
+  return nd_str_eq(id, f->printed[side]) || nd_str_eq(id, nd_buf_str(&f->escaped[side]));
 }
 
 /* Stops the walk, as if cancelled, when both are there. */
@@ -85,8 +86,11 @@ static nd_status find_both(finder *f, nd_summary *summary, const nd_options *opt
   const nd_explain_request *r = f->request;
   f->by_file = r->input_n == 0;
   f->same_id = strcmp(r->a, r->b) == 0;
-  for (int i = 0; i < 2; i++)
-    ND_TRY(nd_tsv_append(&f->escaped[i], nd_str_of(i ? r->b : r->a), err));
+  for (int i = 0; i < 2; i++) {
+    nd_str id = nd_str_of(i ? r->b : r->a);
+    ND_TRY(nd_tsv_append(&f->escaped[i], id, err));
+    ND_TRY(nd_tsv_canonical(&f->printed[i], &f->room[i], id, err));
+  }
   if (!f->by_file) {
     ND_TRY(walk(f, summary, r->inputs, r->input_n, options, hooks, err));
     return f->e->side[0].found && f->e->side[1].found ? ND_OK : missing(f, summary, err);
@@ -257,8 +261,10 @@ static nd_status run(nd_explained *e, nd_summary *out, const nd_explain_request 
   ND_TRY(nd_settings_check(&settings, options, err));
   finder f = {.e = e, .request = q};
   nd_status status = find_both(&f, out, options, hooks, err);
-  nd_buf_clear(&f.escaped[0]);
-  nd_buf_clear(&f.escaped[1]);
+  for (int i = 0; i < 2; i++) {
+    nd_buf_clear(&f.escaped[i]);
+    nd_buf_clear(&f.room[i]);
+  }
   ND_TRY(status);
   ND_TRY(compare(e, &settings, err));
   nd_buf text = {0};

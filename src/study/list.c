@@ -6,6 +6,7 @@
 
 #include "base/radix.h"
 #include "input/line_list.h"
+#include "output/tsv.h"
 
 enum { THIRD_NONE, THIRD_NUMBER, THIRD_STATE, THIRD_WORD };
 
@@ -22,6 +23,7 @@ typedef struct reader {
   nd_id_map words; /* all first and second fields */
   entry *entries;
   size_t n, cap;
+  nd_buf room, twice;
 } reader;
 
 void nd_list_clear(nd_list *l) {
@@ -38,6 +40,27 @@ nd_status nd_list_kind_of(nd_list_kind *out, const char *word, const char *optio
   *out = strcmp(word, "pairs") == 0 ? ND_LIST_PAIRS : ND_LIST_CLUSTERS;
   if (*out == ND_LIST_PAIRS || strcmp(word, "clusters") == 0) return ND_OK;
   return nd_fail(err, ND_ERR_USAGE, "%s takes auto, pairs or clusters, not %s", option, word);
+}
+
+/* The number of a listed id in the common map, whose ids are as tables write them.
+ * Where all documents are known, one that this list, or that of the documents,
+ * names without escapes is found as well. */
+static nd_status find_id(uint32_t *out, reader *r, nd_str id, bool closed, nd_id_map *ids,
+                         nd_error *err) {
+  nd_str field;
+  ND_TRY(nd_tsv_canonical(&field, &r->room, id, err));
+  if (!closed) return nd_id_map_number(out, ids, field, err);
+  *out = nd_id_map_find(ids, field);
+  if (*out != ND_NO_ID || field.p == id.p) return ND_OK; /* no escapes either way */
+  r->twice.n = 0;
+  ND_TRY(nd_tsv_append(&r->twice, id, err));
+  *out = nd_id_map_find(ids, nd_buf_str(&r->twice));
+  if (*out != ND_NO_ID) return ND_OK;
+  r->twice.n = 0;
+  ND_TRY(nd_tsv_unescape(&r->twice, id, err));
+  ND_TRY(nd_tsv_canonical(&field, &r->room, nd_buf_str(&r->twice), err));
+  *out = nd_id_map_find(ids, field);
+  return ND_OK;
 }
 
 static nd_status bad_line(const reader *r, uint64_t line, const char *why, nd_error *err) {
@@ -111,8 +134,8 @@ static void note(char *out, size_t room, uint64_t line, uint64_t other, const ch
 }
 
 /* Numbers of the list's words in the common map; ND_NO_ID: unknown. */
-static nd_status translate(uint32_t **out, const reader *r, const nd_list_rule *rule,
-                           nd_list_kind kind, nd_id_map *ids, nd_error *err) {
+static nd_status translate(uint32_t **out, reader *r, const nd_list_rule *rule, nd_list_kind kind,
+                           nd_id_map *ids, nd_error *err) {
   uint32_t *to = nd_malloc((r->words.n + 1) * sizeof *to);
   if (!to) return nd_fail_memory(err, (r->words.n + 1) * sizeof *to);
   memset(to, 0xff, (r->words.n + 1) * sizeof *to);
@@ -122,10 +145,7 @@ static nd_status translate(uint32_t **out, const reader *r, const nd_list_rule *
     for (int k = 0; k < (kind == ND_LIST_PAIRS ? 2 : 1); k++) {
       if (to[word[k]] != ND_NO_ID) continue;
       nd_str id = nd_id_map_id(&r->words, word[k]);
-      if (rule->closed)
-        to[word[k]] = nd_id_map_find(ids, id);
-      else
-        ND_TRY(nd_id_map_number(&to[word[k]], ids, id, err));
+      ND_TRY(find_id(&to[word[k]], r, id, rule->closed, ids, err));
     }
   }
   return ND_OK;
@@ -229,7 +249,7 @@ static nd_status take_clusters(nd_list *l, const reader *r, const uint32_t *to, 
   return ND_OK;
 }
 
-static nd_status take_list(nd_list *l, const reader *r, const nd_list_rule *rule, nd_id_map *ids,
+static nd_status take_list(nd_list *l, reader *r, const nd_list_rule *rule, nd_id_map *ids,
                            nd_error *err) {
   l->kind = rule->kind;
   if (l->kind == ND_LIST_AUTO) ND_TRY(guess(&l->kind, r, err));
@@ -252,6 +272,8 @@ nd_status nd_list_read(nd_list *out, const char *path, const nd_list_rule *rule,
   if (status == ND_OK) status = take_list(out, &r, rule, ids, err);
   nd_id_map_clear(&r.words);
   nd_free(r.entries);
+  nd_buf_clear(&r.room);
+  nd_buf_clear(&r.twice);
   return status;
 }
 

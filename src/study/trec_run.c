@@ -7,12 +7,14 @@
 #include <stdlib.h>
 
 #include "input/line_list.h"
+#include "output/tsv.h"
 
 typedef struct reader {
   nd_trec *trec;
   nd_prevalence_summary *summary;
   nd_trec_run *run;
   const char *name;
+  nd_buf id;
 } reader;
 
 void nd_trec_clear(nd_trec *t) {
@@ -67,6 +69,13 @@ static nd_status bad_line(const reader *r, uint64_t number, const char *why, nd_
   return nd_fail(err, ND_ERR_DATA, "%s:%" PRIu64 " %s", r->name, number, why);
 }
 
+/* Runs have their ids without escapes, lists of pairs with them. */
+static nd_status number_document(uint32_t *out, reader *r, nd_str word, nd_error *err) {
+  r->id.n = 0;
+  ND_TRY(nd_tsv_append(&r->id, word, err));
+  return nd_id_map_number(out, &r->trec->documents, nd_buf_str(&r->id), err);
+}
+
 static nd_status take_result(void *context, nd_str line, uint64_t number, nd_error *err) {
   reader *r = context;
   nd_str topic, q0, document, rank, score;
@@ -83,7 +92,7 @@ static nd_status take_result(void *context, nd_str line, uint64_t number, nd_err
   if (!nd_trec_score(&e.score, score))
     return bad_line(r, number, "has no score in its fifth field", err);
   ND_TRY(nd_id_map_number(&e.topic, &r->trec->topics, topic, err));
-  ND_TRY(nd_id_map_number(&e.document, &r->trec->documents, document, err));
+  ND_TRY(number_document(&e.document, r, document, err));
   nd_trec_run *run = r->run;
   ND_TRY(nd_array_grow(&run->results, &run->cap, run->n + 1, sizeof *run->results, err));
   run->results[run->n++] = e;
@@ -103,7 +112,7 @@ static nd_status take_judgement(void *context, nd_str line, uint64_t number, nd_
     return bad_line(r, number, "is no judgement; a line is: topic 0 document grade", err);
   nd_trec *t = r->trec;
   ND_TRY(nd_id_map_number(&e.topic, &t->topics, word[0], err));
-  ND_TRY(nd_id_map_number(&e.document, &t->documents, document, err));
+  ND_TRY(number_document(&e.document, r, document, err));
   ND_TRY(nd_array_grow(&t->judged, &t->judged_cap, t->judged_n + 1, sizeof *t->judged, err));
   t->judged[t->judged_n++] = e;
   return ND_OK;
@@ -238,20 +247,26 @@ static nd_status find_missing(const nd_trec *t, nd_prevalence_summary *s, nd_err
   return ND_OK;
 }
 
+static nd_status read_all(reader *r, const nd_prevalence_request *q, nd_error *err) {
+  for (size_t i = 0; i < q->run_n; i++) {
+    r->run = &r->trec->runs[i];
+    r->name = nd_line_list_name(q->runs[i]);
+    ND_TRY(read_run(r, err));
+  }
+  return q->qrels ? read_judgements(r, q->qrels, err) : ND_OK;
+}
+
 nd_status nd_trec_read(nd_trec *t, nd_prevalence_summary *s, const nd_prevalence_request *q,
                        nd_error *err) {
   *t = (nd_trec){0};
   t->runs = nd_calloc(q->run_n + 1, sizeof *t->runs);
   if (!t->runs) return nd_fail_memory(err, (q->run_n + 1) * sizeof *t->runs);
   t->run_n = q->run_n;
-  reader r = {.trec = t, .summary = s};
   for (size_t i = 0; i < q->run_n; i++) t->runs[i].path = q->runs[i];
-  for (size_t i = 0; i < q->run_n; i++) {
-    r.run = &t->runs[i];
-    r.name = nd_line_list_name(q->runs[i]);
-    ND_TRY(read_run(&r, err));
-  }
-  if (q->qrels) ND_TRY(read_judgements(&r, q->qrels, err));
+  reader r = {.trec = t, .summary = s};
+  nd_status status = read_all(&r, q, err);
+  nd_buf_clear(&r.id);
+  ND_TRY(status);
   s->runs = t->run_n;
   s->topics = t->topics.n;
   s->run_topics = t->run_topic_n;

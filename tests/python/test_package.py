@@ -32,6 +32,23 @@ def test_the_command_does_what_the_c_one_does(examples, tmp_path):
     assert said[0] == said[1] and said[0].count(b"\n") == 34
 
 
+def test_escapes_and_back():
+    for text, field in [("plain", "plain"), ("", ""), ("a\tb\\", "a\\tb\\\\"), ("\x1b\0é", "\\x1b\\x00é"),
+                        ("x\u202ey", "x\\xe2\\x80\\xaey"), ("\udcff", "\\xff"), ("\ud800", "\\xed\\xa0\\x80")]:
+        assert _core.escape(text) == field
+    every = bytes(range(256)) * 2
+    assert _core.unescape(_core.escape(every)) == every and _core.unescape("") == b""
+    assert _core.unescape("C:\\q\\x4") == b"C:\\q\\x4"
+
+
+def test_csv_is_for_lists_that_are_written(tmp_path):
+    (tmp_path / "in.jsonl").write_text('{"id": "=1", "text": "a b"}\n{"id": "x,y", "text": "A b"}\n')
+    neardup.dedup_files(tmp_path / "in.jsonl", tmp_path / "out", csv=True)
+    assert (tmp_path / "out/pairs.csv").read_bytes() == b"id_a,id_b,similarity\r\n'=1,\"x,y\",1.000000\r\n"
+    with pytest.raises(neardup.UsageError, match="csv"):
+        neardup.pairs(["a b", "a b"], csv=True)
+
+
 @pytest.mark.parametrize("name", ["neardup", *modules()])
 def test_examples_in_docstrings(name):
     failed, tried = doctest.testmod(importlib.import_module(name))

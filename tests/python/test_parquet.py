@@ -84,6 +84,13 @@ def test_rows_without_ids_have_places(tmp_path):
     assert pyarrow.parquet.read_table(tmp_path / "out/kept/x.parquet")["text"].to_pylist() == ["a b c", None, "d e f"]
 
 
+def test_ids_are_escaped(tmp_path):
+    data = pyarrow.table({"id": ["a\t\x1b\\", "b\u202e\n"], "text": ["a b c", "A b, c"]})
+    pyarrow.parquet.write_table(data, tmp_path / "x.parquet")
+    command("dedup", tmp_path / "x.parquet", "-o", tmp_path / "out")
+    assert (tmp_path / "out/pairs.tsv").read_text() == "a\\t\\x1b\\\\\tb\\xe2\\x80\\xae\\n\t1.000000\n"
+
+
 def test_datasets_folders(table, tmp_path):
     datasets = pytest.importorskip("datasets")
     data = datasets.Dataset.from_dict(table.select(["id", "text", "score"]).to_pydict())

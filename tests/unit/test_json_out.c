@@ -43,6 +43,8 @@ static void naive_string(nd_buf *out, const unsigned char *p, size_t n) {
       sprintf(text, "\\%c", p[i]);
     else if (p[i] < 32 || p[i] == 127)
       sprintf(text, "\\u%04x", p[i]);
+    else if (length == 2 && p[i] == 0xc2 && p[i + 1] < 0xa0) /* C1 */
+      sprintf(text, "\\u%04x", p[i + 1]);
     else
       sprintf(text, "%.*s", (int)length, (const char *)p + i);
     assert_int_equal(nd_buf_append(out, text, strlen(text), &err), ND_OK);
@@ -73,6 +75,30 @@ static void test_strings(void **state) {
     assert_memory_equal(j.text.p + strlen("[\n  "), want.p, want.n);
     nd_buf_clear(&j.text);
     nd_buf_clear(&want);
+  }
+}
+
+/* What is not seen, or turns what is, has its number; what is seen has not. */
+static void test_hidden(void **state) {
+  (void)state;
+  static const char *const cases[][2] = {{"a\xe2\x80\xae"
+                                          "b",
+                                          "a\\u202eb"},
+                                         {"\xd8\x9c", "\\u061c"},
+                                         {"\xef\xbb\xbf", "\\ufeff"},
+                                         {"\xe2\x80\xa8", "\\u2028"},
+                                         {"\xf3\xa0\x81\x81", "\\udb40\\udc41"},
+                                         {"\xe2\x80\x8d\xc2\xa0", "\xe2\x80\x8d\xc2\xa0"}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    nd_json_out j = {.err = &err};
+    char want[64];
+    nd_json_put_begin(&j, NULL, '[');
+    nd_json_put_string(&j, NULL, nd_str_of(cases[i][0]));
+    nd_json_put_end(&j, ']');
+    snprintf(want, sizeof want, "[\n  \"%s\"\n]\n", cases[i][1]);
+    assert_int_equal(j.text.n, strlen(want));
+    assert_memory_equal(j.text.p, want, j.text.n);
+    nd_buf_clear(&j.text);
   }
 }
 
@@ -164,8 +190,8 @@ static void test_escapes(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_strings), cmocka_unit_test(test_nesting),
-                                     cmocka_unit_test(test_no_memory),
-                                     cmocka_unit_test(test_escapes)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_strings), cmocka_unit_test(test_hidden), cmocka_unit_test(test_nesting),
+      cmocka_unit_test(test_no_memory), cmocka_unit_test(test_escapes)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,7 +35,7 @@ static void test_refused(void **state) {
       {"method", "join"},     {"against", "x"},           {"ignore-boilerplate", "yes"},
       {"shard", "1/2"},       {"family", "linear"},       {"columns", "similarity,exact"},
       {"similarity", "edit"}, {"sample", "adaptive:0.9"}, {"top", "3"},
-      {"sample", "sct:3"},    {"candidates", "ppjoin"}};
+      {"csv", "yes"},         {"sample", "sct:3"},        {"candidates", "ppjoin"}};
   static const char *const more[][6] = {
       {"method", "exact", "top", "3", NULL},
       {"method", "exact", "sample", "adaptive:0.9", "threshold", "0.5"},
