@@ -2,6 +2,7 @@
  *
  * status.h   status codes and errors
  * options.h  options and their table
+ * output.h   checks of outputs: no input is written over
  * run.h      the jobs: dedup, pairs, cluster, inspect
  * plan.h     sampling ratios and parameters for a goal
  * eval.h     a list of pairs or clusters against the truth
@@ -21,6 +22,7 @@
 #include "neardup/field.h"
 #include "neardup/memory.h"
 #include "neardup/options.h"
+#include "neardup/output.h"
 #include "neardup/plan.h"
 #include "neardup/prevalence.h"
 #include "neardup/run.h"

@@ -293,6 +293,44 @@ cdef class FilePaths:
         free(self.paths)
 
 
+cdef class _OutputPaths:
+    """(role, path) or (role, path, is a directory), as the library takes them."""
+    cdef list kept
+    cdef nd_output_path *c
+    cdef size_t n
+
+    def __cinit__(self, paths):
+        self.kept = [(str(role).encode(), _bytes_of(role, os.fsdecode(path)), bool(more and more[0]))
+                     for role, path, *more in paths]
+        self.n = len(self.kept)
+        self.c = <nd_output_path *>calloc(self.n + 1, sizeof(nd_output_path))
+        if self.c == NULL:
+            raise OutOfMemory("a list of paths was refused")
+        for i, (role, path, directory) in enumerate(self.kept):
+            self.c[i].role = <const char *>role
+            self.c[i].path = <const char *>path
+            self.c[i].directory = directory
+
+    def __dealloc__(self):
+        free(self.c)
+
+
+def check_outputs(outputs, inputs):
+    """Raises UsageError when an input is, holds or lies inside an output, or outputs overlap.
+
+    Outputs are (role, path, is a directory), inputs (role, path); the roles are for messages. Call
+    it before anything is written: links, folders and mounts are followed.
+    """
+    cdef nd_error err
+    cdef nd_status status
+    cdef _OutputPaths out = _OutputPaths(outputs)
+    cdef _OutputPaths into = _OutputPaths(inputs)
+    err.message[0] = 0
+    with nogil:
+        status = nd_output_check(out.c, out.n, into.c, into.n, &err)
+    check(status, &err)
+
+
 cdef class FileJob(Job):
     """nd_dedup: files into a directory."""
     cdef FilePaths files

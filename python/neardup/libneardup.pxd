@@ -82,6 +82,12 @@ cdef extern from "neardup.h" nogil:
                        nd_error *err)
     nd_status nd_pairs(nd_summary *out, const char *const *inputs, size_t n, const nd_sink *sink,
                        const nd_options *options, const nd_hooks *hooks, nd_error *err)
+    ctypedef struct nd_output_path:
+        const char *role
+        const char *path
+        int directory
+    nd_status nd_output_check(const nd_output_path *outputs, size_t n,
+                              const nd_output_path *inputs, size_t m, nd_error *err)
     const char *nd_version()
     const char *nd_cpu_level_name()
     size_t nd_field_escape(char *out, nd_str text)

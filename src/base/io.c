@@ -347,6 +347,16 @@ nd_status nd_io_probe(nd_file_info *out, const char *path, nd_error *err) {
   return ND_OK;
 }
 
+nd_status nd_io_probe_link(nd_file_info *out, const char *path, nd_error *err) {
+  struct stat st;
+  *out = (nd_file_info){0};
+  if (nd_io_refused() || lstat(path, &st) != 0) {
+    return errno == ENOENT || errno == ENOTDIR ? ND_OK : nd_io_fail(err, "find", path, errno);
+  }
+  nd_io_fill_info(out, &st);
+  return ND_OK;
+}
+
 nd_status nd_io_fstat(nd_file_info *out, int fd, const char *name, nd_error *err) {
   struct stat st;
   *out = (nd_file_info){0};

@@ -89,6 +89,8 @@ typedef struct nd_file_info {
 nd_status nd_io_stat(nd_file_info *out, const char *path, nd_error *err) ND_MUST_CHECK;
 /* Like nd_io_stat, but a missing file is ND_OK with exists = false. */
 nd_status nd_io_probe(nd_file_info *out, const char *path, nd_error *err) ND_MUST_CHECK;
+/* Like nd_io_probe, but of a symbolic link itself. */
+nd_status nd_io_probe_link(nd_file_info *out, const char *path, nd_error *err) ND_MUST_CHECK;
 nd_status nd_io_fstat(nd_file_info *out, int fd, const char *name, nd_error *err) ND_MUST_CHECK;
 
 /* Tells the kernel that the file will be read from front to back. */

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "pipeline/columns.h"
+#include "pipeline/guard.h"
 #include "pipeline/kept.h"
 #include "pipeline/report_data.h"
 #include "pipeline/summary.h"
@@ -96,6 +97,10 @@ static nd_status run(dedup *d, const char *const *inputs, size_t n, const char *
     if (j->settings.threshold.num == 0)
       return nd_fail(err, ND_ERR_USAGE, "--threshold 0 is out of range: above 0, at most 1");
   }
+  const nd_output_path output = {"-o", directory, 1};
+  const nd_guard guard = {
+      .outputs = &output, .output_n = 1, .inputs = inputs, .input_n = n, .options = j->options};
+  ND_TRY(nd_guard_check(&guard, err));
   bool piped = false;
   for (size_t i = 0; i < n; i++) piped |= strcmp(inputs[i], "-") == 0;
   ND_TRY(nd_workdir_open(&d->dir, directory, &j->settings, piped, err));

@@ -6,6 +6,7 @@
 
 #include "input/line_list.h"
 #include "output/tsv.h"
+#include "pipeline/guard.h"
 #include "pipeline/job.h"
 #include "pipeline/sketch_file.h"
 #include "pipeline/workdir.h"
@@ -86,6 +87,18 @@ static nd_status keep_sketches(nd_job_run *j, nd_error *err) {
   return ND_OK;
 }
 
+static nd_status check_output(const char *file, const char *role, const char *const *inputs,
+                              size_t n, const nd_options *options, nd_error *err) {
+  const nd_output_path output = {"-o", file, 0};
+  const nd_guard guard = {.outputs = &output,
+                          .output_n = 1,
+                          .inputs = inputs,
+                          .input_n = n,
+                          .role = role,
+                          .options = options};
+  return nd_guard_check(&guard, err);
+}
+
 static nd_status sketch(nd_job_run *j, const char *const *inputs, size_t n, const char *work,
                         const char *file, nd_error *err) {
   char *spool = NULL;
@@ -113,6 +126,7 @@ nd_status nd_sketch_documents(nd_summary *out, const char *const *inputs, size_t
   nd_status status = nd_job_open(&j, out, options, hooks, err);
   if (status == ND_OK && n == 0)
     status = nd_fail(err, ND_ERR_USAGE, "there is no input; name files or directories, or -");
+  if (status == ND_OK) status = check_output(file, "the input", inputs, n, options, err);
   if (status == ND_OK) status = nd_workdir_private(&work, options->tmp, err);
   if (status == ND_OK) status = sketch(&j, inputs, n, work, file, err);
   nd_job_finish(&j);
@@ -144,7 +158,8 @@ nd_status nd_sketch_merge(nd_summary *out, const char *const *files, size_t n, c
   nd_sketch_reader first = {.fd = -1};
   nd_sketch_writer *w = NULL;
   nd_sketch_chunk chunk = {0};
-  nd_status status = nd_sketch_open(&first, files[0], files[0], err);
+  nd_status status = check_output(file, "the sketch file", files, n, NULL, err);
+  if (status == ND_OK) status = nd_sketch_open(&first, files[0], files[0], err);
   if (status == ND_OK)
     status = nd_sketch_create(&w, file, nd_buf_str(&first.parameters), first.head.words, err);
   for (size_t i = 0; i < n && status == ND_OK; i++) {

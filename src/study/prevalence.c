@@ -11,6 +11,7 @@
 
 #include "base/io.h"
 #include "input/line_list.h"
+#include "pipeline/guard.h"
 #include "pipeline/workdir.h"
 #include "study/near.h"
 #include "study/study_report.h"
@@ -346,6 +347,16 @@ static nd_status run_all(work *w, nd_error *err) {
   w->threshold = ND_LINE_UNIT / 2;
   if (q->threshold && (!nd_line_number(&w->threshold, nd_str_of(q->threshold)) || w->threshold < 0))
     return nd_fail(err, ND_ERR_USAGE, "--threshold takes a number, not %s", q->threshold);
+  const nd_output_path outputs[] = {{"-o", q->directory, 1}, {"--filter-runs", q->filtered, 1}};
+  const nd_output_path inputs[] = {{"--qrels", q->qrels, 0}, {"--pairs", q->pairs, 0}};
+  const nd_guard guard = {.outputs = outputs,
+                          .output_n = 2,
+                          .inputs = q->runs,
+                          .input_n = q->run_n,
+                          .role = "--run",
+                          .more = inputs,
+                          .more_n = 2};
+  ND_TRY(nd_guard_check(&guard, err));
   if (q->directory) ND_TRY(nd_io_mkdirs(q->directory, err));
   ND_TRY(nd_trec_read(&w->trec, w->summary, q, err));
   ND_TRY(read_pairs(w, err));

@@ -9,6 +9,7 @@
 #include "base/io.h"
 #include "base/writer.h"
 #include "output/tsv.h"
+#include "pipeline/guard.h"
 #include "pipeline/workdir.h"
 
 /* One line per study, here and below. */
@@ -102,6 +103,16 @@ nd_status nd_study(nd_summary *out, const nd_study_request *request, const nd_si
     if (request->input_n == 0)
       return nd_fail(err, ND_ERR_USAGE, "there is no input; name files or directories, or -");
     ND_TRY(nd_options_check(options, err));
+    const nd_output_path output = {"-o", request->directory, 1};
+    const nd_output_path truth = {"--truth", request->truth, 0};
+    const nd_guard guard = {.outputs = &output,
+                            .output_n = 1,
+                            .inputs = request->inputs,
+                            .input_n = request->input_n,
+                            .more = &truth,
+                            .more_n = 1,
+                            .options = options};
+    ND_TRY(nd_guard_check(&guard, err));
     if (request->directory) ND_TRY(nd_io_mkdirs(request->directory, err));
     return functions[i](&run, err);
   }
