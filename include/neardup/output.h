@@ -1,11 +1,19 @@
-/* Outputs: an input is never written over.
+/* Outputs: an input is never written over, and a file is complete or not there.
  *
- * Every job checks its outputs by nd_output_check before it touches anything;
- * callers that write files of their own can do the same. */
+ * Every job checks its outputs by nd_output_check before it touches anything.
+ * Jobs that write to a sink (nd_plan, nd_explain) go with an output file:
+ *
+ *   nd_output *file;
+ *   nd_status status = nd_output_open(&file, &request, &options, &err);
+ *   if (status == ND_OK) {
+ *     nd_sink sink = nd_output_sink(file);
+ *     status = nd_explain(&summary, &question, &sink, &options, NULL, &err);
+ *     status = nd_output_close(file, status, &err);
+ *   } */
 #ifndef NEARDUP_OUTPUT_H
 #define NEARDUP_OUTPUT_H
 
-#include "neardup/status.h"
+#include "neardup/run.h"
 
 /* A path, and what a message calls it: "-o", "the input", "--against" … */
 typedef struct nd_output_path {
@@ -21,5 +29,29 @@ typedef struct nd_output_path {
 ND_API nd_status nd_output_check(const nd_output_path *outputs, size_t n,
                                  const nd_output_path *inputs, size_t m,
                                  nd_error *err) ND_MUST_CHECK;
+
+typedef enum nd_output_kind { ND_OUTPUT_PLAN, ND_OUTPUT_SKETCHES, ND_OUTPUT_PAGE } nd_output_kind;
+
+typedef struct nd_output_request {
+  const char *path;
+  nd_output_kind kind;
+  const char *const *inputs; /* what the job reads, beside what `options` name */
+  size_t input_n;
+} nd_output_request;
+
+/* A file that is written beside its place, under another name, and renamed at
+ * the end.  A file of the same kind by neardup is replaced with --resume never
+ * only, any other one with --force only (ND_ERR_STATE), a directory and an input
+ * (ND_ERR_USAGE) never.  A link to a file stays a link.  Pipes and devices, and
+ * /dev/stdout, are written to directly. */
+typedef struct nd_output nd_output;
+ND_API nd_status nd_output_open(nd_output **out, const nd_output_request *request,
+                                const nd_options *options, nd_error *err) ND_MUST_CHECK;
+ND_API nd_sink nd_output_sink(nd_output *o);
+
+/* Frees.  With ND_OK the file appears, on the disk unless --sync no; with the
+ * status of a failure, which is returned, nothing does, and what was there
+ * before stays. */
+ND_API nd_status nd_output_close(nd_output *o, nd_status status, nd_error *err) ND_MUST_CHECK;
 
 #endif

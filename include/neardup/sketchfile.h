@@ -8,7 +8,8 @@
 #include "neardup/run.h"
 
 /* INPUT... → a file with the sketches that the method (candidates, confirm and
- * columns) of `options` needs.  The file is whole or not there. */
+ * columns) of `options` needs.  The file is complete or not there; one that exists
+ * is replaced as nd_output_open says. */
 ND_API nd_status nd_sketch_documents(nd_summary *out, const char *const *inputs, size_t n,
                                      const char *file, const nd_options *options,
                                      const nd_hooks *hooks, nd_error *err) ND_MUST_CHECK;
@@ -16,7 +17,8 @@ ND_API nd_status nd_sketch_documents(nd_summary *out, const char *const *inputs,
 /* Several files → one, in the order given.  Files that were made differently are
  * refused. */
 ND_API nd_status nd_sketch_merge(nd_summary *out, const char *const *files, size_t n,
-                                 const char *file, nd_error *err) ND_MUST_CHECK;
+                                 const char *file, const nd_options *options,
+                                 nd_error *err) ND_MUST_CHECK;
 
 /* What a file holds, a line each: name TAB value.  Reads and checks all of it. */
 ND_API nd_status nd_sketch_info(const char *file, const nd_sink *sink, nd_error *err) ND_MUST_CHECK;

@@ -68,15 +68,6 @@ void cli_progress_end(cli_progress *p);
 nd_sink cli_stdout(void);
 nd_sink cli_stdout_coloured(void); /* for output that holds escape sequences of ours only */
 
-/* A file as a sink.  Closed with the status of what was written to it, which may become a failure
- * to write; after one a plain file is removed. */
-typedef struct cli_file {
-  FILE *file;
-  const char *path;
-} cli_file;
-nd_status cli_file_open(cli_file *out, nd_sink *sink, const char *path, nd_error *err);
-nd_status cli_file_close(cli_file *f, nd_status status, nd_error *err);
-
 /* The exit status for how a job ended; complains where it must. */
 int cli_exit(nd_status status, const nd_error *err, const nd_summary *summary);
 

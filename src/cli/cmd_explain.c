@@ -1,4 +1,5 @@
 /* neardup explain */
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -22,11 +23,18 @@ static nd_status explain(nd_summary *s, nd_explain_request *request, const char 
   if (!path) return nd_explain(s, request, &out, options, hooks, err);
   request->form = ND_EXPLAIN_HTML;
   if (strcmp(path, "-") == 0) return nd_explain(s, request, &out, options, hooks, err);
-  cli_file file;
-  nd_status status = cli_file_open(&file, &out, path, err);
+  const char *const files[] = {request->a, request->b};
+  const bool by_file = request->input_n == 0;
+  const nd_output_request place = {.path = path,
+                                   .kind = ND_OUTPUT_PAGE,
+                                   .inputs = by_file ? files : request->inputs,
+                                   .input_n = by_file ? 2 : request->input_n};
+  nd_output *file;
+  nd_status status = nd_output_open(&file, &place, options, err);
   if (status != ND_OK) return status;
+  out = nd_output_sink(file);
   status = nd_explain(s, request, &out, options, hooks, err);
-  return cli_file_close(&file, status, err);
+  return nd_output_close(file, status, err);
 }
 
 static int run(const cli_command *self, int argc, char **argv) {

@@ -96,15 +96,19 @@ static int plan(const cli_args *args, const nd_plan_request *q) {
   cli_progress progress;
   nd_sink out = cli_stdout();
   const char *path = q->precision.num ? args->extra[OUTPUT] : NULL;
-  cli_file file;
-  if (path && cli_file_open(&file, &out, path, &err) != ND_OK) {
-    cli_complain("%s", err.message);
-    return EXIT_FAILED;
+  const nd_output_request place = {path, ND_OUTPUT_PLAN, q->inputs, q->input_n};
+  nd_output *file = NULL;
+  nd_status status = ND_OK;
+  if (path && strcmp(path, "-") != 0) status = nd_output_open(&file, &place, &args->options, &err);
+  if (file) out = nd_output_sink(file);
+  if (status != ND_OK) {
+    s.rejected = 0;
+    return cli_exit(status, &err, &s);
   }
   cli_progress_start(&progress, &args->options, &hooks);
-  nd_status status = nd_plan(&r, &s, q, &out, &args->options, &hooks, &err);
+  status = nd_plan(&r, &s, q, &out, &args->options, &hooks, &err);
   cli_progress_end(&progress);
-  if (path) status = cli_file_close(&file, status, &err);
+  if (file) status = nd_output_close(file, status, &err);
   if (status == ND_OK && progress.how != CLI_PROGRESS_JSON) {
     fprintf(stderr,
             "drawn     %s of %s documents, %s different; about %.0f near-duplicate pairs in all\n",

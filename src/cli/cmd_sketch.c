@@ -50,7 +50,8 @@ static int run_merge(const cli_command *self, int argc, char **argv) {
     if (needs_output(self, &args)) {
       exit_status = EXIT_USAGE;
     } else {
-      nd_status status = nd_sketch_merge(&s, args.inputs, args.input_n, args.extra[OUTPUT], &err);
+      nd_status status =
+          nd_sketch_merge(&s, args.inputs, args.input_n, args.extra[OUTPUT], &args.options, &err);
       if (status == ND_OK)
         fprintf(stderr, "merged    %s documents of %s files to %s\n", cli_count(s.documents),
                 cli_count(s.files), args.extra[OUTPUT]);

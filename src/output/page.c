@@ -53,6 +53,8 @@ nd_status nd_page_head(nd_buf *out, const char *title, const char *css, const ch
     status = nd_buf_printf(
         out, err,
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+        "<meta name=\"generator\" content=\"neardup " ND_VERSION
+        "\">\n"
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
         "style-src 'sha256-%s'; script-src %s%s%s; base-uri 'none'; form-action 'none'\">\n"
         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"

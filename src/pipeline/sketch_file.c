@@ -3,11 +3,8 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <unistd.h>
 #include <xxhash.h>
-
-#include "base/writer.h"
 
 static const char magic[8] = {'n', 'e', 'a', 'r', 'd', 'u', 'p', 'S'};
 static const uint32_t order_mark = 0x01020304;
@@ -71,55 +68,31 @@ static uint64_t chunk_sum(const char *chunk, uint64_t bytes, uint64_t number) {
 /* --- writing ----------------------------------------------------------------------------- */
 
 struct nd_sketch_writer {
-  char *path, *fresh; /* the final name; the one it has until then */
-  nd_writer *writer;
+  nd_output *file;
   nd_buf begin; /* the head's place, the parameters, padding */
   nd_sketch_head head;
 };
 
-static void free_writer(nd_sketch_writer *w) {
-  nd_free(w->path);
-  nd_free(w->fresh);
+void nd_sketch_abandon(nd_sketch_writer *w) {
+  if (!w) return;
   nd_buf_clear(&w->begin);
   nd_free(w);
 }
 
-void nd_sketch_abandon(nd_sketch_writer *w) {
-  if (!w) return;
-  if (w->writer) nd_writer_abandon(w->writer);
-  if (w->fresh) (void)unlink(w->fresh);
-  free_writer(w);
-}
-
-static nd_status copy_text(char **out, const char *a, const char *b, nd_error *err) {
-  size_t room = strlen(a) + strlen(b) + 1;
-  *out = nd_malloc(room);
-  if (!*out) return nd_fail_memory(err, room);
-  snprintf(*out, room, "%s%s", a, b);
-  return ND_OK;
-}
-
-nd_status nd_sketch_create(nd_sketch_writer **out, const char *path, nd_str parameters,
+nd_status nd_sketch_create(nd_sketch_writer **out, nd_output *file, nd_str parameters,
                            uint32_t words, nd_error *err) {
   nd_sketch_writer *w = nd_calloc(1, sizeof *w);
   if (!w) return nd_fail_memory(err, sizeof *w);
   *out = w;
-  nd_file_info there;
-  ND_TRY(nd_io_probe(&there, path, err));
-  if (there.exists && !there.regular) /* which would be put in the place of a device, say */
-    return nd_fail(err, ND_ERR_USAGE, "%s is not a plain file; sketches need one", path);
-  char suffix[48];
-  snprintf(suffix, sizeof suffix, ".part-%ld", (long)getpid());
-  ND_TRY(copy_text(&w->path, path, "", err));
-  ND_TRY(copy_text(&w->fresh, path, suffix, err));
+  w->file = file;
   w->begin.n = ND_SKETCH_HEAD + padded(parameters.n);
   w->begin.p = nd_calloc(w->begin.n, 1);
   if (!w->begin.p) return nd_fail_memory(err, w->begin.n);
   memcpy(w->begin.p + ND_SKETCH_HEAD, parameters.p, parameters.n);
   w->head = (nd_sketch_head){.parameter_bytes = parameters.n, .words = words};
-  ND_TRY(nd_writer_open(&w->writer, w->fresh, err));
-  /* The head itself is written when everything else is. */
-  return nd_writer_put(w->writer, w->begin.p, w->begin.n, err);
+  /* Zeros stand for the head until everything else is written. */
+  ND_TRY(nd_output_head(file, w->begin.p, ND_SKETCH_HEAD, err));
+  return nd_output_put(file, w->begin.p, w->begin.n, err);
 }
 
 nd_status nd_sketch_put(nd_sketch_writer *w, nd_sketch_chunk *c, nd_error *err) {
@@ -144,7 +117,7 @@ nd_status nd_sketch_put(nd_sketch_writer *w, nd_sketch_chunk *c, nd_error *err) 
   put64(start + 8, chunk_sum(start, size, w->head.chunks));
   w->head.chunks++;
   w->head.documents += c->docs;
-  return nd_writer_put(w->writer, start, size, err);
+  return nd_output_put(w->file, start, size, err);
 }
 
 static uint64_t head_sum(const char *head, nd_str parameters) {
@@ -162,22 +135,13 @@ static nd_status write_head(nd_sketch_writer *w, nd_error *err) {
   put64(head + 32, w->head.chunks);
   put64(head + 40, w->head.bytes);
   put64(head + 56, head_sum(head, (nd_str){w->begin.p + ND_SKETCH_HEAD, w->head.parameter_bytes}));
-  int fd = -1;
-  ND_TRY(nd_io_open(&fd, w->fresh, O_WRONLY, 0, err));
-  nd_status status = nd_io_pwrite_full(fd, head, sizeof head, 0, w->fresh, err);
-  if (status == ND_OK) status = nd_io_fsync(fd, w->fresh, err);
-  nd_status closed = nd_io_close(fd, w->fresh, status == ND_OK ? err : NULL);
-  return status == ND_OK ? closed : status;
+  return nd_output_head(w->file, head, sizeof head, err);
 }
 
 nd_status nd_sketch_finish(nd_sketch_writer *w, nd_error *err) {
-  w->head.bytes = nd_writer_offset(w->writer);
-  nd_status status = nd_writer_close(w->writer, false, err);
-  w->writer = NULL;
-  if (status == ND_OK) status = write_head(w, err);
-  if (status == ND_OK) status = nd_io_rename(w->fresh, w->path, err);
-  if (status != ND_OK) (void)unlink(w->fresh);
-  free_writer(w);
+  w->head.bytes = nd_output_offset(w->file);
+  const nd_status status = write_head(w, err);
+  nd_sketch_abandon(w);
   return status;
 }
 

@@ -14,6 +14,7 @@
 
 #include "base/io.h"
 #include "pipeline/block.h"
+#include "pipeline/output_file.h"
 #include "pipeline/settings.h"
 
 enum { ND_SKETCH_HEAD = 64, ND_SKETCH_VERSION = 1 };
@@ -53,8 +54,8 @@ nd_str nd_sketch_parameter(nd_str parameters, const char *name);
 /* --- writing ----------------------------------------------------------------------- */
 
 typedef struct nd_sketch_writer nd_sketch_writer;
-/* Writes beside `path` and renames at the end: the file is whole or not there. */
-nd_status nd_sketch_create(nd_sketch_writer **out, const char *path, nd_str parameters,
+/* Writes to an output file, which the caller closes behind nd_sketch_finish. */
+nd_status nd_sketch_create(nd_sketch_writer **out, nd_output *file, nd_str parameters,
                            uint32_t words, nd_error *err) ND_MUST_CHECK;
 nd_status nd_sketch_put(nd_sketch_writer *w, nd_sketch_chunk *c, nd_error *err) ND_MUST_CHECK;
 nd_status nd_sketch_finish(nd_sketch_writer *w, nd_error *err) ND_MUST_CHECK; /* and frees */

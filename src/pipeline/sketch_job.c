@@ -6,7 +6,6 @@
 
 #include "input/line_list.h"
 #include "output/tsv.h"
-#include "pipeline/guard.h"
 #include "pipeline/job.h"
 #include "pipeline/sketch_file.h"
 #include "pipeline/workdir.h"
@@ -45,7 +44,7 @@ static nd_status hash_late(uint64_t *collection, const nd_store *s, nd_error *er
   return ND_OK;
 }
 
-static nd_status write_file(nd_job_run *j, const char *file, nd_error *err) {
+static nd_status write_file(nd_job_run *j, nd_output *file, nd_error *err) {
   nd_buf parameters = {0}, name = {0};
   nd_sketch_chunk chunk = {0};
   nd_sketch_writer *w = NULL;
@@ -87,20 +86,8 @@ static nd_status keep_sketches(nd_job_run *j, nd_error *err) {
   return ND_OK;
 }
 
-static nd_status check_output(const char *file, const char *role, const char *const *inputs,
-                              size_t n, const nd_options *options, nd_error *err) {
-  const nd_output_path output = {"-o", file, 0};
-  const nd_guard guard = {.outputs = &output,
-                          .output_n = 1,
-                          .inputs = inputs,
-                          .input_n = n,
-                          .role = role,
-                          .options = options};
-  return nd_guard_check(&guard, err);
-}
-
 static nd_status sketch(nd_job_run *j, const char *const *inputs, size_t n, const char *work,
-                        const char *file, nd_error *err) {
+                        nd_output *file, nd_error *err) {
   char *spool = NULL;
   ND_TRY(keep_sketches(j, err));
   ND_TRY(nd_path_join(&spool, work, "stdin", err));
@@ -126,9 +113,12 @@ nd_status nd_sketch_documents(nd_summary *out, const char *const *inputs, size_t
   nd_status status = nd_job_open(&j, out, options, hooks, err);
   if (status == ND_OK && n == 0)
     status = nd_fail(err, ND_ERR_USAGE, "there is no input; name files or directories, or -");
-  if (status == ND_OK) status = check_output(file, "the input", inputs, n, options, err);
+  const nd_output_request request = {file, ND_OUTPUT_SKETCHES, inputs, n};
+  nd_output *output = NULL;
+  if (status == ND_OK) status = nd_output_open(&output, &request, options, err);
   if (status == ND_OK) status = nd_workdir_private(&work, options->tmp, err);
-  if (status == ND_OK) status = sketch(&j, inputs, n, work, file, err);
+  if (status == ND_OK) status = sketch(&j, inputs, n, work, output, err);
+  status = nd_output_close(output, status, err);
   nd_job_finish(&j);
   nd_job_close(&j);
   if (work) {
@@ -152,16 +142,18 @@ static nd_status copy_chunks(nd_sketch_writer *w, nd_sketch_reader *r, nd_sketch
 }
 
 nd_status nd_sketch_merge(nd_summary *out, const char *const *files, size_t n, const char *file,
-                          nd_error *err) {
+                          const nd_options *options, nd_error *err) {
   *out = (nd_summary){.files = n};
   if (n == 0) return nd_fail(err, ND_ERR_USAGE, "there are no files to merge");
   nd_sketch_reader first = {.fd = -1};
   nd_sketch_writer *w = NULL;
   nd_sketch_chunk chunk = {0};
-  nd_status status = check_output(file, "the sketch file", files, n, NULL, err);
+  const nd_output_request request = {file, ND_OUTPUT_SKETCHES, files, n};
+  nd_output *output = NULL;
+  nd_status status = nd_output_open(&output, &request, options, err);
   if (status == ND_OK) status = nd_sketch_open(&first, files[0], files[0], err);
   if (status == ND_OK)
-    status = nd_sketch_create(&w, file, nd_buf_str(&first.parameters), first.head.words, err);
+    status = nd_sketch_create(&w, output, nd_buf_str(&first.parameters), first.head.words, err);
   for (size_t i = 0; i < n && status == ND_OK; i++) {
     nd_sketch_reader r = {.fd = -1};
     status = nd_sketch_open(&r, files[i], files[i], err);
@@ -175,6 +167,7 @@ nd_status nd_sketch_merge(nd_summary *out, const char *const *files, size_t n, c
     status = nd_sketch_finish(w, err);
   else
     nd_sketch_abandon(w);
+  status = nd_output_close(output, status, err);
   nd_sketch_close(&first);
   nd_sketch_chunk_clear(&chunk);
   return status;

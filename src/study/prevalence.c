@@ -369,10 +369,10 @@ static nd_status run_all(work *w, nd_error *err) {
 }
 
 nd_status nd_prevalence(nd_prevalence_summary *out, const nd_prevalence_request *request,
-                        const nd_sink *sink, nd_error *err) {
+                        const nd_sink *sink, const nd_options *options, nd_error *err) {
   *out = (nd_prevalence_summary){0};
   nd_study_request tables = {.name = "prevalence", .directory = request->directory};
-  nd_study_run study = {.request = &tables, .sink = sink};
+  nd_study_run study = {.request = &tables, .options = options, .sink = sink};
   nd_study_report report;
   work w = {.request = request, .summary = out, .report = &report};
   nd_study_report_start(&report, &study, "Near-duplicates in search results",

@@ -5,7 +5,7 @@ said() { grep -vE '^(time|neardup: warning)' || true; }
 title "a file gives the pairs that the documents give"
 for method in minhash supershingle simhash projection combined combined-site \
   'minhash --family linear' 'simhash --weights tfidf' 'projection --features shingles'; do
-  neardup sketch "$corpus" -o one.nds --method $method 2>/dev/null
+  neardup sketch "$corpus" -o one.nds --resume never --method $method 2>/dev/null
   neardup pairs "$corpus" --method $method --verify sketch >direct 2>/dev/null
   neardup pairs one.nds --method $method >stored 2>/dev/null
   cmp direct stored && echo "$method: $(wc -l <stored) pairs"
@@ -21,13 +21,13 @@ done
 neardup pairs web.nds --candidates simhash --confirm supershingle --columns supershingle,simhash,site 2>/dev/null | tail -n 2
 title "the same bytes whatever the threads and the memory"
 for threads in 1 2 7; do
-  neardup sketch "$corpus" -o threads.nds --method combined --threads $threads --memory 16M 2>/dev/null
+  neardup sketch "$corpus" -o threads.nds --resume never --method combined --threads $threads --memory 16M 2>/dev/null
   sha256sum <threads.nds
 done | uniq | wc -l
 title "merging"
 { json a "$(words 1 200)"; json "tab\\there" "$(words 2 201)"; } >one.jsonl
 { json c "$(words 1 200)"; json empty ""; } >two.jsonl
-neardup sketch one.jsonl -o one.nds --method simhash 2>/dev/null
+neardup sketch one.jsonl -o one.nds --resume never --method simhash 2>/dev/null
 neardup sketch two.jsonl -o two.nds --method simhash 2>/dev/null
 neardup merge one.nds two.nds -o both.nds
 neardup info both.nds

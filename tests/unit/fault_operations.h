@@ -234,10 +234,10 @@ static nd_status run_study_pages(nd_buf *out, const operation *self) {
 }
 
 static nd_status run_prevalence(nd_buf *out, const operation *self) {
-  (void)self;
+  nd_options o = options_of(self);
   nd_sink sink = {out, collect};
   char filtered[300];
-  snprintf(filtered, sizeof filtered, "%s/filtered", out_path);
+  snprintf(filtered, sizeof filtered, "%s.filtered", out_path);
   const char *runs[] = {run_path[0], run_path[1]};
   nd_prevalence_request request = {.runs = runs,
                                    .run_n = 2,
@@ -247,7 +247,7 @@ static nd_status run_prevalence(nd_buf *out, const operation *self) {
                                    .filtered = filtered};
   nd_prevalence_summary counts;
   summary = (nd_summary){0};
-  return nd_prevalence(&counts, &request, &sink, &err);
+  return nd_prevalence(&counts, &request, &sink, &o, &err);
 }
 
 /* Clusters of a corpus by size, and pairs that are judged, by site. */
@@ -356,7 +356,7 @@ static nd_status run_sketches(nd_buf *out, const operation *self) {
   const char *files[] = {one, one}, *made[] = {one, both};
   nd_summary other; /* the documents are counted in the first one */
   nd_status status = nd_sketch_documents(&summary, inputs, 2, one, &o, &going_on, &err);
-  if (status == ND_OK) status = nd_sketch_merge(&other, files, 2, both, &err);
+  if (status == ND_OK) status = nd_sketch_merge(&other, files, 2, both, &o, &err);
   if (status == ND_OK) status = nd_sketch_info(both, &sink, &err);
   if (status == ND_OK) status = nd_pairs(&other, made, 2, &sink, &o, &going_on, &err);
   unlink(one);

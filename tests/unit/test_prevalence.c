@@ -24,10 +24,12 @@
 static char dir[] = "/tmp/nd_test_prevalence_XXXXXX";
 static char path[4][64]; /* a run, another, qrels, pairs */
 static nd_rng rng;
+static nd_options o;
 
 static int setup(void **state) {
   (void)state;
   seed_rng(&rng);
+  nd_options_init(&o);
   if (!mkdtemp(dir)) return -1;
   for (int i = 0; i < 4; i++) snprintf(path[i], sizeof path[i], "%s/%d", dir, i);
   return 0;
@@ -218,7 +220,7 @@ static void test_refused(void **state) {
                                .filtered = cases[i].filtered ? to : NULL};
     nd_prevalence_summary s;
     err = (nd_error){0};
-    nd_status status = nd_prevalence(&s, &q, &sink, &err);
+    nd_status status = nd_prevalence(&s, &q, &sink, &o, &err);
     if (status != (cases[i].says ? ND_ERR_USAGE : ND_OK) ||
         (cases[i].says && !strstr(err.message, cases[i].says)))
       fail_msg("case %zu: %s: %s", i, nd_status_name(status), err.message);
@@ -248,10 +250,10 @@ static void test_nothing_relevant(void **state) {
   nd_prevalence_request q = {
       .runs = runs, .run_n = 1, .qrels = path[2], .pairs = path[3], .filtered = filtered};
   nd_prevalence_summary s;
-  ok(nd_prevalence(&s, &q, &sink, &err));
+  ok(nd_prevalence(&s, &q, &sink, &o, &err));
   unlink(to);
   text.n = 0;
-  ok(nd_prevalence(&s, &q, &sink, &err));
+  ok(nd_prevalence(&s, &q, &sink, &o, &err));
   ok(nd_buf_append(&text, "", 1, &err));
   assert_non_null(strstr(text.p, "\nmean\t-\t-"));
   assert_non_null(strstr(text.p, "\nall\t0\t-"));
