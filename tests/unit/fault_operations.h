@@ -236,14 +236,15 @@ static nd_status run_study_pages(nd_buf *out, const operation *self) {
 static nd_status run_prevalence(nd_buf *out, const operation *self) {
   nd_options o = options_of(self);
   nd_sink sink = {out, collect};
-  char filtered[300];
-  snprintf(filtered, sizeof filtered, "%s.filtered", out_path);
+  char tables[300], filtered[300];
+  snprintf(tables, sizeof tables, "%s/tables", out_path);
+  snprintf(filtered, sizeof filtered, "%s/filtered", out_path);
   const char *runs[] = {run_path[0], run_path[1]};
   nd_prevalence_request request = {.runs = runs,
                                    .run_n = 2,
                                    .qrels = qrels_path,
                                    .pairs = truth_path,
-                                   .directory = out_path,
+                                   .directory = tables,
                                    .filtered = filtered};
   nd_prevalence_summary counts;
   summary = (nd_summary){0};
