@@ -70,7 +70,8 @@ def unescape(str field):
 # --- errors -------------------------------------------------------------------
 
 def _python_words(message):
-    """Options are --like-this on the command line, like_this here."""
+    """Options are --like-this on the command line, like_this here; -o is output."""
+    message = re.sub(r"(?<!\S)-o(?= )", "output", message)
     return re.sub(r"--([a-z][a-z-]*)", lambda m: m[1].replace("-", "_"), message)
 
 
