@@ -72,7 +72,8 @@ def whole_run(b):
     n = b.size(10_000_000, 1_000_000)
     path = b.corpus(n, "lines", bytes=60)
     sketches = os.path.join(b.dir, "simhash.sketches")
-    b.measure([b.neardup, "sketch", "--format", "lines", path, "--method", "simhash", "-o", sketches])
+    b.measure([b.neardup, "sketch", "--format", "lines", path, "--method", "simhash", "-o", sketches,
+               "--resume", "never"])
     command = [b.neardup, "pairs", "--method", "simhash", sketches]
     out = [os.path.join(b.dir, name) for name in ("roomy.tsv", "tight.tsv")]
     roomy = b.measure(command, stdout=out[0])

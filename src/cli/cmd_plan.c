@@ -89,7 +89,7 @@ static void report_minhash(const nd_plan_result *r) {
 }
 
 static int plan(const cli_args *args, const nd_plan_request *q) {
-  nd_summary s;
+  nd_summary s = {0};
   nd_plan_result r;
   nd_error err = {0};
   nd_hooks hooks;
@@ -101,10 +101,7 @@ static int plan(const cli_args *args, const nd_plan_request *q) {
   nd_status status = ND_OK;
   if (path && strcmp(path, "-") != 0) status = nd_output_open(&file, &place, &args->options, &err);
   if (file) out = nd_output_sink(file);
-  if (status != ND_OK) {
-    s.rejected = 0;
-    return cli_exit(status, &err, &s);
-  }
+  if (status != ND_OK) return cli_exit(status, &err, &s);
   cli_progress_start(&progress, &args->options, &hooks);
   status = nd_plan(&r, &s, q, &out, &args->options, &hooks, &err);
   cli_progress_end(&progress);
