@@ -133,8 +133,7 @@ static nd_status make_fresh(nd_output *o, nd_error *err) {
     o->fresh = NULL;
     return nd_fail(err, status, "cannot write %s: %s", o->shown, why.message);
   }
-  close(fd);
-  return nd_writer_open(&o->writer, o->fresh, err);
+  return nd_writer_take(&o->writer, fd, o->fresh, err);
 }
 
 static nd_status open_direct(nd_output *o, nd_error *err) {

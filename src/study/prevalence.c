@@ -9,14 +9,14 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/io.h"
 #include "input/line_list.h"
 #include "pipeline/guard.h"
-#include "pipeline/workdir.h"
 #include "study/near.h"
+#include "study/study_dir.h"
 #include "study/study_report.h"
 #include "study/trec_run.h"
 
+enum { TABLES, FILTERED, DIRS };
 enum { LEVELS = 10, TOPS = 6, STEPS = 19, STEP = 5 };
 static const size_t tops[TOPS] = {10, 20, 50, 100, 200, 500};
 
@@ -49,6 +49,7 @@ typedef struct work {
   nd_list list;
   nd_near near;
   int64_t threshold;
+  nd_study_dir dirs[DIRS];
   /* scratch, as long as the largest collection */
   uint32_t *document;
   int64_t *best;
@@ -344,6 +345,19 @@ static nd_status make_room(work *w, nd_error *err) {
 
 static nd_status run_all(work *w, nd_error *err) {
   const nd_prevalence_request *q = w->request;
+  ND_TRY(nd_trec_read(&w->trec, w->summary, q, err));
+  ND_TRY(read_pairs(w, err));
+  ND_TRY(make_room(w, err));
+  ND_TRY(topic_table(w, false, err));
+  if (q->qrels) ND_TRY(topic_table(w, true, err));
+  ND_TRY(run_tables(w, err));
+  if (!w->dirs[FILTERED].out) return ND_OK;
+  return nd_trec_filter(&w->summary->removed, &w->trec, &w->near, w->threshold,
+                        w->dirs[FILTERED].out, err);
+}
+
+static nd_status open_all(work *w, const nd_options *options, nd_error *err) {
+  const nd_prevalence_request *q = w->request;
   w->threshold = ND_LINE_UNIT / 2;
   if (q->threshold && (!nd_line_number(&w->threshold, nd_str_of(q->threshold)) || w->threshold < 0))
     return nd_fail(err, ND_ERR_USAGE, "--threshold takes a number, not %s", q->threshold);
@@ -357,29 +371,29 @@ static nd_status run_all(work *w, nd_error *err) {
                           .more = inputs,
                           .more_n = 2};
   ND_TRY(nd_guard_check(&guard, err));
-  if (q->directory) ND_TRY(nd_io_mkdirs(q->directory, err));
-  ND_TRY(nd_trec_read(&w->trec, w->summary, q, err));
-  ND_TRY(read_pairs(w, err));
-  ND_TRY(make_room(w, err));
-  ND_TRY(topic_table(w, false, err));
-  if (q->qrels) ND_TRY(topic_table(w, true, err));
-  ND_TRY(run_tables(w, err));
-  if (!q->filtered) return ND_OK;
-  return nd_trec_filter(&w->summary->removed, &w->trec, &w->near, w->threshold, q->filtered, err);
+  ND_TRY(nd_study_dir_open(&w->dirs[TABLES], q->directory, options, err));
+  return nd_study_dir_open(&w->dirs[FILTERED], q->filtered, options, err);
 }
 
 nd_status nd_prevalence(nd_prevalence_summary *out, const nd_prevalence_request *request,
                         const nd_sink *sink, const nd_options *options, nd_error *err) {
   *out = (nd_prevalence_summary){0};
-  nd_study_request tables = {.name = "prevalence", .directory = request->directory};
-  nd_study_run study = {.request = &tables, .options = options, .sink = sink};
   nd_study_report report;
   work w = {.request = request, .summary = out, .report = &report};
-  nd_study_report_start(&report, &study, "Near-duplicates in search results",
-                        "What search systems returned, and how much of it is near-duplicate "
-                        "(Nikkhoo 2010, chapter 4).",
-                        err);
-  nd_status status = nd_study_report_end(&report, run_all(&w, err));
+  nd_status status = open_all(&w, options, err);
+  if (status == ND_OK) {
+    nd_study_request tables = {.name = "prevalence", .directory = w.dirs[TABLES].out};
+    nd_study_run study = {.request = &tables, .options = options, .sink = sink};
+    nd_study_report_start(&report, &study, "Near-duplicates in search results",
+                          "What search systems returned, and how much of it is near-duplicate "
+                          "(Nikkhoo 2010, chapter 4).",
+                          err);
+    status = nd_study_report_end(&report, run_all(&w, err));
+  }
+  for (int i = 0; i < DIRS; i++) {
+    if (status == ND_OK) status = nd_study_dir_commit(&w.dirs[i], "prevalence", err);
+  }
+  for (int i = 0; i < DIRS; i++) nd_study_dir_close(&w.dirs[i]);
   nd_trec_clear(&w.trec);
   nd_list_clear(&w.list);
   nd_near_clear(&w.near);

@@ -6,11 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/io.h"
 #include "base/writer.h"
 #include "output/tsv.h"
 #include "pipeline/guard.h"
-#include "pipeline/workdir.h"
+#include "study/study_dir.h"
 
 /* One line per study, here and below. */
 static const nd_study_info list[] = {
@@ -94,27 +93,40 @@ static nd_status unknown(const char *name, nd_error *err) {
   return nd_fail(err, ND_ERR_USAGE, "there is no study %s; there are: %s", name, names);
 }
 
+static nd_status run_in_directory(nd_study_function function, nd_study_run *run, nd_error *err) {
+  const nd_study_request *q = run->request;
+  const nd_output_path output = {"-o", q->directory, 1}, truth = {"--truth", q->truth, 0};
+  const nd_guard guard = {.outputs = &output,
+                          .output_n = 1,
+                          .inputs = q->inputs,
+                          .input_n = q->input_n,
+                          .more = &truth,
+                          .more_n = 1,
+                          .options = run->options};
+  if (q->input_n == 0)
+    return nd_fail(err, ND_ERR_USAGE, "there is no input; name files or directories, or -");
+  ND_TRY(nd_options_check(run->options, err));
+  ND_TRY(nd_guard_check(&guard, err));
+  nd_study_dir dir;
+  nd_study_request inside = *q;
+  char command[64];
+  nd_status status = nd_study_dir_open(&dir, q->directory, run->options, err);
+  inside.directory = dir.out;
+  run->request = &inside;
+  if (status == ND_OK) status = function(run, err);
+  snprintf(command, sizeof command, "study %s", q->name);
+  if (status == ND_OK) status = nd_study_dir_commit(&dir, command, err);
+  nd_study_dir_close(&dir);
+  return status;
+}
+
 nd_status nd_study(nd_summary *out, const nd_study_request *request, const nd_sink *sink,
                    const nd_options *options, const nd_hooks *hooks, nd_error *err) {
   nd_study_run run = {request, options, hooks, sink, out};
   *out = (nd_summary){0};
   for (size_t i = 0; list[i].name; i++) {
     if (strcmp(list[i].name, request->name) != 0) continue;
-    if (request->input_n == 0)
-      return nd_fail(err, ND_ERR_USAGE, "there is no input; name files or directories, or -");
-    ND_TRY(nd_options_check(options, err));
-    const nd_output_path output = {"-o", request->directory, 1};
-    const nd_output_path truth = {"--truth", request->truth, 0};
-    const nd_guard guard = {.outputs = &output,
-                            .output_n = 1,
-                            .inputs = request->inputs,
-                            .input_n = request->input_n,
-                            .more = &truth,
-                            .more_n = 1,
-                            .options = options};
-    ND_TRY(nd_guard_check(&guard, err));
-    if (request->directory) ND_TRY(nd_io_mkdirs(request->directory, err));
-    return functions[i](&run, err);
+    return run_in_directory(functions[i], &run, err);
   }
   return unknown(request->name, err);
 }

@@ -69,20 +69,19 @@ static nd_status number_lines(filter *f, const nd_trec *t, uint32_t run, nd_near
   return status;
 }
 
-/* DIR/NAME of a run, which must not be the run itself. */
+/* DIR/NAME of a run. */
 static nd_status place_of(char **out, const char *path, const char *directory, nd_error *err) {
   const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
   char name[512];
   size_t n = (size_t)snprintf(name, sizeof name, "%s", base); /* it has been read: no longer */
   if (n > 3 && strcmp(name + n - 3, ".gz") == 0) name[n - 3] = '\0';
   if (n > 4 && strcmp(name + n - 4, ".zst") == 0) name[n - 4] = '\0';
-  ND_TRY(nd_path_join(out, directory, name, err));
-  nd_file_info here, there;
-  ND_TRY(nd_io_probe(&there, *out, err));
-  ND_TRY(nd_io_stat(&here, path, err));
-  if (there.exists && there.device == here.device && there.inode == here.inode)
-    return nd_fail(err, ND_ERR_USAGE, "%s would be written over; name another directory", path);
-  return ND_OK;
+  if (strcmp(name, "summary.json") == 0 || strcmp(name, ".neardup") == 0)
+    return nd_fail(
+        err, ND_ERR_USAGE,
+        "the run %s cannot be filtered: the directory has a %s of its own; rename the run", path,
+        name);
+  return nd_path_join(out, directory, name, err);
 }
 
 static nd_status filter_run(uint64_t *removed, const nd_trec *t, uint32_t run, nd_near *near,

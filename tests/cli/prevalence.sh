@@ -7,7 +7,7 @@ printf '1 0 a 1\n1 0 b 2\n1 0 d 0\n1 0 e 1\n2 0 x 0\n' >qrels.txt
 printf 'a\tb\t0.9\nb\tc\t0.6\nx\ty\t0.4\n' >pairs.tsv
 neardup prevalence --run one.txt two.txt --qrels qrels.txt --pairs pairs.tsv --filter-runs unique
 title "the runs without near-duplicates"
-head unique/*
+head unique/*.txt
 title "another threshold"
 neardup prevalence --run one.txt --run two.txt --pairs pairs.tsv --threshold 0.4 --filter-runs other 2>&1 >said |
   grep removed
@@ -20,8 +20,13 @@ ls tables | grep tsv; head -n 4 tables/topics.tsv; cat packed/one.txt
 title "ties, repeats, ranks that disagree, judgements that disagree"
 printf '1 Q0 b 2 8 t\n1 Q0 a 1 8 t\n1 Q0 a 3 7 t\n1 Q0 c 1 6 t\n' >odd.txt
 printf '1 0 a 1\n1 0 a 0\n3 0 z 1\n' >odd.qrels
-neardup prevalence --run odd.txt --qrels odd.qrels --pairs pairs.tsv --filter-runs unique 2>&1 >said
-cat unique/odd.txt
+neardup prevalence --run odd.txt --qrels odd.qrels --pairs pairs.tsv --filter-runs odd.unique 2>&1 >said
+cat odd.unique/odd.txt
+title "an earlier result is replaced only with --resume never"
+fails prevalence --run odd.txt --pairs pairs.tsv --filter-runs odd.unique >/dev/null
+ls odd.unique
+neardup prevalence --run two.txt --pairs pairs.tsv --filter-runs odd.unique --resume never >/dev/null 2>&1
+ls odd.unique
 title "no near-duplicates at all"
 : >none; neardup prevalence --run two.txt --pairs none 2>/dev/null | sed -n '1,5p'
 title "refused"

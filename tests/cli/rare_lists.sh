@@ -37,8 +37,10 @@ fails prevalence --run - --pairs pairs --filter-runs two <run >/dev/null
 fails prevalence --run .gz --pairs pairs --filter-runs two | tail -n 1; ls -A two
 zstd -q <run >run.zst; cp run .zst
 neardup prevalence --run run.zst .zst --pairs pairs --filter-runs three >/dev/null 2>&1; ls -A three
-mkdir same; ln run same/run
+mkdir same; ln run same/run; cp run summary.json
 fails prevalence --run run --pairs pairs --filter-runs same | tail -n 1
+fails prevalence --run same/run --pairs pairs --filter-runs same --force | tail -n 1
+fails prevalence --run summary.json --pairs pairs --filter-runs four | tail -n 1
 fails prevalence --run run --pairs pairs --threshold -1 | tail -n 1
 title "eval: sizes, contradictions, long ids, empty fields"
 printf 'a\tb\t1\nb\tc\t0\nc\td\t1\n%s\ta\t1\na\t%s\t0\nb\ta\t0\nb\ta\t1\n' $L $L >truth

@@ -294,6 +294,41 @@ def piped(lab):
     return f"{cells.n} cells"
 
 
+@promise("tables of studies: a directory is replaced only when that was asked for, and as a whole")
+def directories(lab):
+    tree = make_tree(lab)
+    run = [lab.neardup, "study", "sources", "s/in.jsonl", "-o", "study"]
+    expect(subprocess.run(run, cwd=tree, capture_output=True).returncode == 0, "no study")
+    shutil.copytree(tree / "study", tree / "begun")
+    (tree / "begun/.neardup").mkdir(mode=0o700)
+    (tree / "begun/.neardup/manifest").write_text("of a dedup")
+    (tree / "begun/summary.json").unlink()
+    cells = Cells(lab, tree)
+    study = ["study", "sources", "s/in.jsonl"]
+    prevalence = ["prevalence", "--run", "s/run", "--pairs", "s/pairs"]
+    for command, option in ((study, "-o"), (prevalence, "-o"), (prevalence, "--filter-runs")):
+        for place, word in (("study", "--resume never"), ("done", "--resume never"), ("c", "--force")):
+            cells.refused([*command, option, place], place, word)
+        cells.refused([*command, option, "study", "--force"], "study", "--resume never")
+        cells.refused([*command, option, "c", "--resume", "never"], "c is not empty")
+        cells.refused([*command, option, "page.html", "--force"], "page.html")
+    cells.refused(["study", "sources", "missing", "-o", "study", "--resume", "never"], "missing")
+    cells.refused(["prevalence", "--run", "s/run", "--pairs", "missing", "-o", "study", "--resume", "never"],
+                  "missing")
+    done = cells.run([*study, "-o", "begun"])
+    expect(done.returncode == 1 and "interrupted" in done.stderr, done.stderr)
+    expect((tree / "begun/.neardup/manifest").exists(), "an interrupted dedup was thrown away")
+    for more in (["--resume", "never"], ["--resume", "never", "--sync", "no"]):
+        done = cells.run([*prevalence, "-o", "study", *more])
+        expect(done.returncode == 0, done.stderr)
+        names = {p.name for p in (tree / "study").iterdir()}
+        expect("topics.tsv" in names and "sources.tsv" not in names and ".neardup" not in names, names)
+    (tree / "c/mine").write_text("mine")
+    done = cells.run([*study, "-o", "c", "--force"])
+    expect(done.returncode == 0 and (tree / "c/mine").read_text() == "mine", done.stderr)
+    return f"{cells.n} cells"
+
+
 @promise("a failure, or Ctrl-C, leaves the file that was there, and nothing beside it")
 def failures(lab):
     tree = make_tree(lab)

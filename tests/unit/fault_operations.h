@@ -225,6 +225,7 @@ static nd_status run_sampling(nd_buf *out, const operation *self) {
 /* "study NAME …" with a folder of tables, charts and a page. */
 static nd_status run_study_pages(nd_buf *out, const operation *self) {
   nd_options o = options_of(self);
+  strcpy(o.resume, "never"); /* also when only the end of the last run failed */
   nd_sink sink = {out, collect};
   char name[20];
   sscanf(self->name, "study %19[a-z]", name);
@@ -235,6 +236,7 @@ static nd_status run_study_pages(nd_buf *out, const operation *self) {
 
 static nd_status run_prevalence(nd_buf *out, const operation *self) {
   nd_options o = options_of(self);
+  strcpy(o.resume, "never");
   nd_sink sink = {out, collect};
   char tables[300], filtered[300];
   snprintf(tables, sizeof tables, "%s/tables", out_path);
