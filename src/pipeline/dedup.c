@@ -11,6 +11,7 @@
 typedef struct dedup {
   nd_job_run job;
   nd_workdir dir;
+  bool agreed; /* the manifest is this run's */
   nd_clusters clusters;
   uint32_t *size; /* per centre: members */
   nd_report report;
@@ -102,6 +103,7 @@ static nd_status run(dedup *d, const char *const *inputs, size_t n, const char *
   j->writes_documents = true;
   ND_TRY(nd_job_plan(j, inputs, n, directory, d->dir.spool, err));
   ND_TRY(nd_workdir_agree(&d->dir, &j->settings, &j->walk, nd_feed_fingerprint(j->feed), err));
+  d->agreed = true;
   if (d->dir.complete) {
     j->summary->already_complete = 1;
     j->summary->rejected = d->dir.rejected;
@@ -122,6 +124,15 @@ static nd_status run(dedup *d, const char *const *inputs, size_t n, const char *
   return write_results(d, err);
 }
 
+/* After a failure: blocks are worth keeping, unless what they were made of came through a pipe. */
+static void keep_or_drop(dedup *d) {
+  bool piped = false;
+  for (size_t i = 0; i < d->job.walk.n; i++)
+    piped |= strcmp(d->job.walk.files[i].path, "-") == 0;
+  if (d->agreed && piped) nd_workdir_drop(&d->dir);
+  d->job.summary->resumable = d->agreed && !piped && d->job.store_open && d->job.store.block_n > 0;
+}
+
 nd_status nd_dedup(nd_summary *out, const char *const *inputs, size_t n, const char *directory,
                    const nd_options *options, const nd_hooks *hooks, nd_error *err) {
   dedup d = {.dir = ND_WORKDIR_CLOSED};
@@ -129,6 +140,7 @@ nd_status nd_dedup(nd_summary *out, const char *const *inputs, size_t n, const c
   if (status == ND_OK && n == 0)
     status = nd_fail(err, ND_ERR_USAGE, "there is no input; name files or directories, or -");
   if (status == ND_OK) status = run(&d, inputs, n, directory, err);
+  if (status != ND_OK) keep_or_drop(&d);
   nd_job_finish(&d.job);
   nd_clusters_clear(&d.clusters);
   nd_free(d.size);
