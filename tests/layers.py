@@ -136,6 +136,20 @@ def output_of(*command):
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
+def check_search_path(build):
+    """Libraries are looked for beside the file, never below the current folder."""
+    files = [build / "neardup", build / "libneardup.so", *build.glob("python/neardup-command"),
+             *build.glob("python/*.so"), *build.glob("tests/unit/test_*"), *build.glob("fuzz/fuzz_*")]
+    for path in files:
+        if not path.is_file():
+            continue
+        dynamic = output_of("readelf", "-dW", str(path))
+        for entries in re.findall(r"\((?:RUNPATH|RPATH)\).*\[(.*)\]", dynamic):
+            for entry in entries.split(":"):
+                if not re.match(r"\$ORIGIN(/|$)", entry):
+                    yield f"{path.relative_to(build)} looks for libraries in {entry or 'an empty path'}"
+
+
 def check_linked(build):
     dynamic = output_of("readelf", "-dW", str(build / "neardup"))
     needed = re.findall(r"\(NEEDED\).*\[(.*)\]", dynamic)
@@ -187,6 +201,7 @@ def main():
     if (build / "libneardup.so").exists() and shutil.which("readelf") and shutil.which("nm"):
         cases += [
             ("the shared library shows only nd_* names", check_exported(build)),
+            ("libraries are looked for from $ORIGIN only", check_search_path(build)),
             ("position-independent, RELRO, bound at start", check_hardened(build)),
         ]
         if (build / "neardup").exists():

@@ -91,8 +91,7 @@ static int run(const cli_command *self, int argc, char **argv) {
       if (status == ND_OK) cli_report_join(&summary.join, &args.options);
       if (status == ND_OK) report(&summary, &args, &progress);
       exit_status = cli_exit(status, &err, &summary);
-      if (status == ND_ERR_CANCELLED)
-        advise(&summary, &args);
+      if (status == ND_ERR_CANCELLED) advise(&summary, &args);
     }
   }
   return exit_status;

@@ -23,10 +23,11 @@ static nd_status too_long(const spooling *s, nd_error *err) {
                    "cannot store %s: there is more of it than --max-stdin allows, %llu bytes; save "
                    "it to a file and name that file, or raise --max-stdin",
                    s->name, (unsigned long long)s->most);
-  return nd_fail(err, ND_ERR_LIMIT,
-                 "cannot store %s: there is more of it than half of the free space, %llu bytes; "
-                 "save it to a file and name that file, choose another --tmp, or set --max-stdin",
-                 s->name, (unsigned long long)s->most);
+  return nd_fail(
+      err, ND_ERR_LIMIT,
+      "cannot store %s: there is more of it than half of the free space, %llu bytes; "
+      "save it to a file and name that file, choose another --tmp or TMPDIR, or set --max-stdin",
+      s->name, (unsigned long long)s->most);
 }
 
 static nd_status write_block(spooling *s, nd_error *err) {

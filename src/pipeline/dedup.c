@@ -127,8 +127,7 @@ static nd_status run(dedup *d, const char *const *inputs, size_t n, const char *
 /* After a failure: blocks are worth keeping, unless what they were made of came through a pipe. */
 static void keep_or_drop(dedup *d) {
   bool piped = false;
-  for (size_t i = 0; i < d->job.walk.n; i++)
-    piped |= strcmp(d->job.walk.files[i].path, "-") == 0;
+  for (size_t i = 0; i < d->job.walk.n; i++) piped |= strcmp(d->job.walk.files[i].path, "-") == 0;
   if (d->agreed && piped) nd_workdir_drop(&d->dir);
   d->job.summary->resumable = d->agreed && !piped && d->job.store_open && d->job.store.block_n > 0;
 }

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "input/line_list.h"
 #include "base/hooks.h"
+#include "input/line_list.h"
 #include "study/compare.h"
 
 static nd_status threshold_of(nd_list_rule *rule, const char *text, const char *option,
