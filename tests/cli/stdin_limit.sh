@@ -30,5 +30,5 @@ echo "exit ${PIPESTATUS[1]}"
 
 title "what was there before stays"
 neardup dedup in.jsonl -o out 2>/dev/null
-neardup dedup - -o out --max-stdin 5 <in.jsonl 2>&1
+neardup dedup - -o out --resume never --max-stdin 5 <in.jsonl 2>&1
 ls -A out
