@@ -90,7 +90,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     fuzz_note(c.rows, (size_t)c.docs * r.head.words * sizeof *c.rows);
   }
   nd_sink sink = {.write = note_text};
-  nd_status info = nd_sketch_info(path, &sink, &err);
+  nd_status info = nd_sketch_info(path, &sink, NULL, &err);
   fuzz_check((info == ND_OK) == (status == ND_OK && documents == r.head.documents));
   if (status != ND_OK) fuzz_check(err.message[0]);
   nd_sketch_close(&r);

@@ -14,6 +14,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections import defaultdict
 from pathlib import Path
 
@@ -136,6 +137,41 @@ def output_of(*command):
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
+def check_search_path(build):
+    """Libraries are looked for beside the file, never below the current folder."""
+    files = [build / "neardup", build / "libneardup.so", *build.glob("python/neardup-command"),
+             *build.glob("python/*.so"), *build.glob("tests/unit/test_*"), *build.glob("fuzz/fuzz_*")]
+    for path in files:
+        if path.is_file():
+            yield from bad_entries(path)
+
+
+def bad_entries(path):
+    dynamic = output_of("readelf", "-dW", str(path))
+    for entries in re.findall(r"\((?:RUNPATH|RPATH)\).*\[(.*)\]", dynamic):
+        for entry in entries.split(":"):
+            if not re.match(r"\$ORIGIN(/|$)", entry):
+                yield f"{path} looks for libraries in {entry or 'an empty path'}"
+
+
+def check_installed(build):
+    """Staged, and moved: the command finds the library that came with it."""
+    with tempfile.TemporaryDirectory(prefix="neardup-layers-") as folder:
+        staged, moved = Path(folder).resolve() / "staged", Path(folder).resolve() / "moved"
+        output_of("meson", "install", "-C", str(build), "--no-rebuild", "--quiet", "--destdir", str(staged))
+        staged.rename(moved)
+        for command in moved.rglob("bin/neardup"):
+            yield from bad_entries(command)
+            loaded = subprocess.run([command], cwd=folder, capture_output=True, text=True,
+                                    env={"LD_TRACE_LOADED_OBJECTS": "1"}).stdout
+            found = re.search(r"libneardup\.so\S* => (\S+)", loaded)
+            at_usr = command == moved / "usr/bin/neardup"  # found by the system's own path
+            if not at_usr and not (found and Path(found[1]).resolve().is_relative_to(moved)):
+                yield f"installed and moved, neardup loads {found[1] if found else 'no libneardup'}"
+            return
+        yield "no neardup was installed"
+
+
 def check_linked(build):
     dynamic = output_of("readelf", "-dW", str(build / "neardup"))
     needed = re.findall(r"\(NEEDED\).*\[(.*)\]", dynamic)
@@ -187,9 +223,13 @@ def main():
     if (build / "libneardup.so").exists() and shutil.which("readelf") and shutil.which("nm"):
         cases += [
             ("the shared library shows only nd_* names", check_exported(build)),
+            ("libraries are looked for from $ORIGIN only", check_search_path(build)),
             ("position-independent, RELRO, bound at start", check_hardened(build)),
         ]
         if (build / "neardup").exists():
+            if shutil.which("meson") and (build / "build.ninja").exists():
+                cases.append(("installed and moved, the command loads its own library",
+                              check_installed(build)))
             cases.append(("the command links only the shared library", check_linked(build)))
 
     failed = 0

@@ -34,6 +34,6 @@ typedef struct nd_prevalence_summary {
 /* Tables go to the sink as TSV, a "# title" line before each. */
 ND_API nd_status nd_prevalence(nd_prevalence_summary *out, const nd_prevalence_request *request,
                                const nd_sink *sink, const nd_options *options,
-                               nd_error *err) ND_MUST_CHECK;
+                               const nd_hooks *hooks, nd_error *err) ND_MUST_CHECK;
 
 #endif

@@ -82,6 +82,7 @@ typedef struct nd_summary {
   uint64_t temporary_bytes;
   int already_complete; /* the directory held this result: nothing was done */
   int shard_only;       /* --shard: the reading is done, the rest is to come */
+  int resumable;        /* the run failed, but stored work that the same one would resume from */
 } nd_summary;
 
 /* The main job: INPUT... → a directory with the kept documents, the clusters,

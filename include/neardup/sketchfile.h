@@ -17,10 +17,11 @@ ND_API nd_status nd_sketch_documents(nd_summary *out, const char *const *inputs,
 /* Several files → one, in the order given.  Files that were made differently are
  * refused. */
 ND_API nd_status nd_sketch_merge(nd_summary *out, const char *const *files, size_t n,
-                                 const char *file, const nd_options *options,
+                                 const char *file, const nd_options *options, const nd_hooks *hooks,
                                  nd_error *err) ND_MUST_CHECK;
 
 /* What a file holds, a line each: name TAB value.  Reads and checks all of it. */
-ND_API nd_status nd_sketch_info(const char *file, const nd_sink *sink, nd_error *err) ND_MUST_CHECK;
+ND_API nd_status nd_sketch_info(const char *file, const nd_sink *sink, const nd_hooks *hooks,
+                                nd_error *err) ND_MUST_CHECK;
 
 #endif

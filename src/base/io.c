@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/io_hook.h"
@@ -132,6 +134,13 @@ nd_status nd_io_read(size_t *got, int fd, void *buf, size_t n, const char *name,
   if (r < 0) return nd_io_fail(err, "read", name, errno);
   *got = (size_t)r;
   return ND_OK;
+}
+
+nd_status nd_io_wait(bool *ready, int fd, int ms, const char *name, nd_error *err) {
+  struct pollfd p = {.fd = fd, .events = POLLIN};
+  const int r = nd_io_refused() ? -1 : poll(&p, 1, ms);
+  *ready = r > 0; /* POLLHUP, POLLERR and POLLNVAL: the read says what is the matter */
+  return r >= 0 || errno == EINTR ? ND_OK : nd_io_fail(err, "wait for", name, errno);
 }
 
 nd_status nd_io_pread(size_t *got, int fd, void *buf, size_t n, uint64_t offset, const char *name,
@@ -362,6 +371,15 @@ nd_status nd_io_fstat(nd_file_info *out, int fd, const char *name, nd_error *err
   *out = (nd_file_info){0};
   if (nd_io_refused() || fstat(fd, &st) != 0) return nd_io_fail(err, "look at", name, errno);
   nd_io_fill_info(out, &st);
+  return ND_OK;
+}
+
+nd_status nd_io_free_space(uint64_t *out, int fd, const char *name, nd_error *err) {
+  struct statvfs st;
+  *out = UINT64_MAX;
+  if (nd_io_refused() || fstatvfs(fd, &st) != 0)
+    return nd_io_fail(err, "find the free space for", name, errno);
+  if (st.f_blocks) *out = (uint64_t)st.f_bavail * st.f_frsize;
   return ND_OK;
 }
 

@@ -25,6 +25,9 @@ nd_status nd_io_close(int fd, const char *name, nd_error *err) ND_MUST_CHECK;
 /* One read of at most n bytes; *got = 0 only at the end (or when n = 0). */
 nd_status nd_io_read(size_t *got, int fd, void *buf, size_t n, const char *name,
                      nd_error *err) ND_MUST_CHECK;
+/* Waits at most `ms` milliseconds until a read would not block: there are bytes, an end or a
+ * failure.  A signal ends the wait early. */
+nd_status nd_io_wait(bool *ready, int fd, int ms, const char *name, nd_error *err) ND_MUST_CHECK;
 nd_status nd_io_pread(size_t *got, int fd, void *buf, size_t n, uint64_t offset, const char *name,
                       nd_error *err) ND_MUST_CHECK;
 
@@ -92,6 +95,9 @@ nd_status nd_io_probe(nd_file_info *out, const char *path, nd_error *err) ND_MUS
 /* Like nd_io_probe, but of a symbolic link itself. */
 nd_status nd_io_probe_link(nd_file_info *out, const char *path, nd_error *err) ND_MUST_CHECK;
 nd_status nd_io_fstat(nd_file_info *out, int fd, const char *name, nd_error *err) ND_MUST_CHECK;
+
+/* Bytes that the file system of an open file has left for us; UINT64_MAX: it does not say. */
+nd_status nd_io_free_space(uint64_t *out, int fd, const char *name, nd_error *err) ND_MUST_CHECK;
 
 /* Tells the kernel that the file will be read from front to back. */
 void nd_io_will_read_on(int fd);

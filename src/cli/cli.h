@@ -55,12 +55,17 @@ const char *cli_shown(const char *text);
 /* "neardup: MESSAGE" on stderr. */
 void cli_complain(const char *format, ...) ND_PRINTF(1, 2);
 
+/* A line on stderr after an interruption: not where a full pipe would hold us. */
+void cli_say(const char *line);
+
 /* Progress on stderr, as --progress says; Ctrl-C. */
 typedef struct cli_progress {
   enum { CLI_PROGRESS_NONE, CLI_PROGRESS_BAR, CLI_PROGRESS_JSON } how;
   int drawn;
   double last;
 } cli_progress;
+/* Ctrl-C alone, for commands without progress. */
+void cli_interruptible(nd_hooks *hooks);
 void cli_progress_start(cli_progress *p, const nd_options *options, nd_hooks *hooks);
 void cli_progress_end(cli_progress *p);
 

@@ -11,8 +11,10 @@ static int run(const cli_command *self, int argc, char **argv) {
     } else {
       nd_summary s;
       nd_error err = {0};
+      nd_hooks hooks;
       nd_sink out = cli_stdout();
-      nd_status status = nd_cluster(&s, args.inputs[0], &out, &args.options, NULL, &err);
+      cli_interruptible(&hooks);
+      nd_status status = nd_cluster(&s, args.inputs[0], &out, &args.options, &hooks, &err);
       if (status == ND_OK)
         fprintf(stderr, "clusters  %s of %s documents, the largest has %s\n", cli_count(s.clusters),
                 cli_count(s.documents), cli_count(s.largest_cluster));

@@ -1,4 +1,6 @@
 /* neardup dedup */
+#include <string.h>
+
 #include "cli.h"
 
 enum { OUTPUT };
@@ -58,6 +60,18 @@ static void report(const nd_summary *s, const cli_args *args, const cli_progress
           cli_shown(args->extra[OUTPUT]), list_ending(args), list_ending(args));
 }
 
+/* What the same command would do now. */
+static void advise(const nd_summary *s, const cli_args *args) {
+  int piped = 0;
+  for (size_t i = 0; i < args->input_n; i++) piped |= strcmp(args->inputs[i], "-") == 0;
+  if (piped)
+    cli_say("Nothing is kept of a run that reads standard input; it cannot be resumed.\n");
+  else if (s->resumable && strcmp(args->options.resume, "never") == 0)
+    cli_say("Run the same command without --resume never to resume; with it, it starts over.\n");
+  else if (s->resumable)
+    cli_say("Run the same command to resume.\n");
+}
+
 static int run(const cli_command *self, int argc, char **argv) {
   cli_args args;
   int exit_status = EXIT_DONE;
@@ -77,8 +91,7 @@ static int run(const cli_command *self, int argc, char **argv) {
       if (status == ND_OK) cli_report_join(&summary.join, &args.options);
       if (status == ND_OK) report(&summary, &args, &progress);
       exit_status = cli_exit(status, &err, &summary);
-      if (status == ND_ERR_CANCELLED)
-        fprintf(stderr, "The same command goes on where this one stopped.\n");
+      if (status == ND_ERR_CANCELLED) advise(&summary, &args);
     }
   }
   return exit_status;

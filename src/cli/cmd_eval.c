@@ -60,8 +60,10 @@ static int compare(const cli_args *args) {
                        .judged = args->extra[JUDGED] != NULL};
   nd_eval_result r;
   nd_error err = {0};
+  nd_hooks hooks;
   nd_sink out = cli_stdout();
-  nd_status status = nd_eval(&r, &q, &args->options, NULL, &err);
+  cli_interruptible(&hooks);
+  nd_status status = nd_eval(&r, &q, &args->options, &hooks, &err);
   if (status == ND_OK) {
     if (r.rejected)
       cli_complain("%s: left out, documents that cannot be read: %s (see `neardup inspect`)",

@@ -29,8 +29,10 @@ static int measure(const cli_args *args) {
   nd_prevalence_summary s;
   nd_summary none = {.rejected = 0};
   nd_error err = {0};
+  nd_hooks hooks;
   nd_sink out = cli_stdout();
-  nd_status status = nd_prevalence(&s, &q, &out, &args->options, &err);
+  cli_interruptible(&hooks);
+  nd_status status = nd_prevalence(&s, &q, &out, &args->options, &hooks, &err);
   if (status == ND_OK) {
     warn(s.missing, "topics that a run lacks, not counted for it", s.first_missing);
     warn(s.repeated, "documents that a run lists again, only the best place counts",

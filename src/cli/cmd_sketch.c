@@ -50,8 +50,10 @@ static int run_merge(const cli_command *self, int argc, char **argv) {
     if (needs_output(self, &args)) {
       exit_status = EXIT_USAGE;
     } else {
-      nd_status status =
-          nd_sketch_merge(&s, args.inputs, args.input_n, args.extra[OUTPUT], &args.options, &err);
+      nd_hooks hooks;
+      cli_interruptible(&hooks);
+      nd_status status = nd_sketch_merge(&s, args.inputs, args.input_n, args.extra[OUTPUT],
+                                         &args.options, &hooks, &err);
       if (status == ND_OK)
         fprintf(stderr, "merged    %s documents of %s files to %s\n", cli_count(s.documents),
                 cli_count(s.files), args.extra[OUTPUT]);
@@ -67,10 +69,12 @@ static int run_info(const cli_command *self, int argc, char **argv) {
   if (cli_parse(&args, self, argc, argv, &exit_status) == 0) {
     nd_summary s = {0};
     nd_error err = {0};
+    nd_hooks hooks;
     nd_sink out = cli_stdout();
     nd_status status = ND_OK;
+    cli_interruptible(&hooks);
     for (size_t i = 0; i < args.input_n && status == ND_OK; i++) {
-      status = nd_sketch_info(args.inputs[i], &out, &err);
+      status = nd_sketch_info(args.inputs[i], &out, &hooks, &err);
       if (status == ND_OK && i + 1 < args.input_n) status = out.write(out.context, "\n", 1, &err);
     }
     exit_status = cli_exit(status, &err, &s);

@@ -1,12 +1,15 @@
 /* Progress, Ctrl-C, numbers for people, and exit statuses. */
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -55,6 +58,23 @@ static void on_signal(int number) {
 static int is_cancelled(void *context) {
   (void)context;
   return interrupted;
+}
+
+/* Waits for room in a pipe or terminal; 0: a signal came first.  A write of at most PIPE_BUF
+ * bytes does not block then, so that a reader who is stuck cannot hold us. */
+static int wait_for_room(int fd) {
+  struct pollfd p = {.fd = fd, .events = POLLOUT};
+  while (!interrupted) {
+    int ready = poll(&p, 1, 20);
+    if (ready > 0 || (ready < 0 && errno != EINTR)) return 1;
+  }
+  return 0;
+}
+
+/* Whether a message to stderr would be read, or could at least be left there. */
+static int has_room(int fd) {
+  struct pollfd p = {.fd = fd, .events = POLLOUT};
+  return poll(&p, 1, 0) != 0;
 }
 
 const char *cli_count(uint64_t n) {
@@ -113,6 +133,7 @@ static void draw_bar(cli_progress *p, const nd_progress *now) {
 
 static void show(void *context, const nd_progress *now) {
   cli_progress *p = context;
+  if (!wait_for_room(STDERR_FILENO)) return;
   if (p->how == CLI_PROGRESS_JSON) {
     fprintf(stderr,
             "{\"stage\": \"%s\", \"done\": %" PRIu64 ", \"total\": %" PRIu64
@@ -128,6 +149,14 @@ static void show(void *context, const nd_progress *now) {
   draw_bar(p, now);
 }
 
+void cli_interruptible(nd_hooks *hooks) {
+  *hooks = (nd_hooks){.cancelled = is_cancelled};
+  /* Without SA_RESTART, so that a signal ends a call that waits. */
+  struct sigaction action = {.sa_handler = on_signal};
+  sigaction(SIGINT, &action, NULL);
+  sigaction(SIGTERM, &action, NULL);
+}
+
 void cli_progress_start(cli_progress *p, const nd_options *options, nd_hooks *hooks) {
   memset(p, 0, sizeof *p);
   const char *term = getenv("TERM");
@@ -135,22 +164,25 @@ void cli_progress_start(cli_progress *p, const nd_options *options, nd_hooks *ho
   p->how = strcmp(options->progress, "json") == 0           ? CLI_PROGRESS_JSON
            : strcmp(options->progress, "auto") == 0 && able ? CLI_PROGRESS_BAR
                                                             : CLI_PROGRESS_NONE;
-  *hooks = (nd_hooks){p, p->how == CLI_PROGRESS_NONE ? NULL : show, is_cancelled};
-  struct sigaction action = {.sa_handler = on_signal};
-  sigaction(SIGINT, &action, NULL);
-  sigaction(SIGTERM, &action, NULL);
+  cli_interruptible(hooks);
+  hooks->context = p;
+  hooks->progress = p->how == CLI_PROGRESS_NONE ? NULL : show;
 }
 
 void cli_progress_end(cli_progress *p) {
-  if (p->drawn) fputs("\r\033[K", stderr);
+  if (p->drawn) cli_say("\r\033[K");
   p->drawn = 0;
 }
 
 static nd_status write_all(const char *bytes, size_t n, nd_error *err) {
+  struct stat st;
+  int plain = fstat(STDOUT_FILENO, &st) == 0 && S_ISREG(st.st_mode);
   while (n) {
-    ssize_t put = write(STDOUT_FILENO, bytes, n);
-    /* Also where a part was written: nobody may ever read, and make room for the rest. */
+    if (!plain && !wait_for_room(STDOUT_FILENO))
+      return nd_fail(err, ND_ERR_CANCELLED, "interrupted");
+    ssize_t put = write(STDOUT_FILENO, bytes, plain || n < PIPE_BUF ? n : PIPE_BUF);
     if (interrupted) return nd_fail(err, ND_ERR_CANCELLED, "interrupted");
+    if (put < 0 && errno == EINTR) continue;
     if (put < 0) {
       stdout_gone = errno == EPIPE;
       return nd_fail(err, ND_ERR_IO, "cannot write to standard output: %s", strerror(errno));
@@ -190,14 +222,18 @@ nd_sink cli_stdout_coloured(void) {
   return (nd_sink){NULL, write_as_it_is};
 }
 
+void cli_say(const char *line) {
+  if (has_room(STDERR_FILENO)) fputs(line, stderr);
+}
+
 int cli_exit(nd_status status, const nd_error *err, const nd_summary *summary) {
   if (stdout_gone) { /* the reader left: end as programs in a pipe do */
     signal(SIGPIPE, SIG_DFL);
     raise(SIGPIPE);
   }
   if (status == ND_OK) return summary->rejected ? EXIT_REJECTED : EXIT_DONE;
-  cli_complain("%s", err->message);
-  if (status == ND_ERR_CANCELLED) return 128 + interrupted;
+  if (!interrupted || has_room(STDERR_FILENO)) cli_complain("%s", err->message);
+  if (interrupted) return 128 + interrupted; /* also where it made a call fail */
   return status == ND_ERR_USAGE ? EXIT_USAGE : EXIT_FAILED;
 }
 

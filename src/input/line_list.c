@@ -40,9 +40,10 @@ static nd_status read_all(nd_stream *s, const char *name, nd_line_each each, voi
   }
 }
 
-nd_status nd_line_list_read(const char *path, nd_line_each each, void *context, nd_error *err) {
+nd_status nd_line_list_read(const char *path, const nd_hooks *hooks, nd_line_each each,
+                            void *context, nd_error *err) {
   nd_stream *s = NULL;
-  ND_TRY(nd_stream_open(&s, path, err));
+  ND_TRY(nd_stream_open_polled(&s, path, hooks, err));
   nd_status status = read_all(s, nd_line_list_name(path), each, context, err);
   nd_stream_close(s);
   return status;

@@ -10,10 +10,10 @@
 /* `number` counts all lines, from 1. */
 typedef nd_status (*nd_line_each)(void *context, nd_str line, uint64_t number, nd_error *err);
 
-/* Reads a file ("-": standard input) to its end.  A line above 64 MiB, a
+/* Reads a file ("-": standard input) to its end, and polls the hooks.  A line above 64 MiB, a
  * damaged or missing file is an error that names the place. */
-nd_status nd_line_list_read(const char *path, nd_line_each each, void *context,
-                            nd_error *err) ND_MUST_CHECK;
+nd_status nd_line_list_read(const char *path, const nd_hooks *hooks, nd_line_each each,
+                            void *context, nd_error *err) ND_MUST_CHECK;
 
 /* How the file is called in messages: its path, or "standard input". */
 const char *nd_line_list_name(const char *path);

@@ -45,9 +45,11 @@ nd_status nd_source_read(size_t *got, nd_source *src, char *to, size_t room, nd_
     src->pos += n;
     *got = n;
   } else if (src->seekable) {
+    ND_TRY(nd_hooks_check(src->hooks, err));
     ND_TRY(nd_io_pread(got, src->fd, to, room, src->end_offset, src->name, err));
     src->end_offset += *got;
   } else {
+    ND_TRY(nd_hooks_wait(src->hooks, src->fd, src->name, err));
     ND_TRY(nd_io_read(got, src->fd, to, room, src->name, err));
     src->end_offset += *got;
   }
@@ -143,8 +145,9 @@ static nd_status open_source(nd_source *src, const char *path, nd_error *err) {
   if (strcmp(path, "-") == 0) {
     src->fd = STDIN_FILENO;
   } else {
-    /* Opening a FIFO waits for its writer, as everywhere. */
-    ND_TRY(nd_io_open(&src->fd, path, O_RDONLY, 0, err));
+    /* Opening a FIFO waits for its writer, as everywhere; where hooks are polled, the first
+     * read waits instead. */
+    ND_TRY(nd_io_open(&src->fd, path, src->hooks ? O_RDONLY | O_NONBLOCK : O_RDONLY, 0, err));
     src->owned = true;
   }
   nd_file_info info;
@@ -163,10 +166,12 @@ static nd_status open_source(nd_source *src, const char *path, nd_error *err) {
 
 /* Reads until a block begins to show what it is.  The first bytes of a plain
  * file become its window as they are, those of a packed one the source's buffer. */
-nd_status nd_stream_open(nd_stream **out, const char *path, nd_error *err) {
+nd_status nd_stream_open_polled(nd_stream **out, const char *path, const nd_hooks *hooks,
+                                nd_error *err) {
   *out = NULL;
   nd_stream *s;
   ND_TRY(stream_new(&s, path, err));
+  s->src.hooks = hooks && hooks->cancelled ? hooks : NULL;
   nd_status status;
   ND_TRY_GOTO(open_source(&s->src, path, err), fail);
   ND_TRY_GOTO(new_window(s, BLOCK + ND_SOURCE_KEEP, err), fail);
@@ -192,6 +197,10 @@ nd_status nd_stream_open(nd_stream **out, const char *path, nd_error *err) {
 fail:
   nd_stream_close(s);
   return status;
+}
+
+nd_status nd_stream_open(nd_stream **out, const char *path, nd_error *err) {
+  return nd_stream_open_polled(out, path, NULL, err);
 }
 
 nd_status nd_stream_open_memory(nd_stream **out, nd_str bytes, const char *name, nd_error *err) {

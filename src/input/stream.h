@@ -21,6 +21,7 @@
 #define ND_INPUT_STREAM_H
 
 #include "base/mem.h"
+#include "neardup/run.h"
 
 typedef enum nd_packing { ND_PACKING_NONE = 0, ND_PACKING_GZIP, ND_PACKING_ZSTD } nd_packing;
 
@@ -29,6 +30,9 @@ typedef struct nd_stream nd_stream;
 /* `path` "-" is standard input.  A directory, a missing or an unreadable file is
  * ND_ERR_IO; an empty file is an empty plain stream. */
 nd_status nd_stream_open(nd_stream **out, const char *path, nd_error *err) ND_MUST_CHECK;
+/* Likewise, but reads poll the hooks (NULL: none), also while they wait for a pipe's writer. */
+nd_status nd_stream_open_polled(nd_stream **out, const char *path, const nd_hooks *hooks,
+                                nd_error *err) ND_MUST_CHECK;
 
 /* A stream over plain or packed bytes in memory (tests, fuzzing, HTTP bodies).
  * The bytes are borrowed. */

@@ -3,6 +3,7 @@
 #ifndef ND_INPUT_STREAM_CODEC_H
 #define ND_INPUT_STREAM_CODEC_H
 
+#include "base/hooks.h"
 #include "base/mem.h"
 
 enum {
@@ -16,11 +17,12 @@ typedef struct nd_source {
   bool seekable; /* a regular file or memory: nd_source_seek works */
   bool ended;    /* nothing comes after `end` */
   const char *name;
-  char *buf;           /* file: ND_STREAM_BLOCK + ND_SOURCE_KEEP bytes, owned */
-  const char *bytes;   /* buf, or the borrowed memory */
-  size_t pos, end;     /* bytes[pos, end) are read but not consumed */
-  uint64_t end_offset; /* offset in the file of bytes[end] */
-  uint64_t base;       /* offset in the file where the stream began */
+  const nd_hooks *hooks; /* polled before every read; NULL: a read waits */
+  char *buf;             /* file: ND_STREAM_BLOCK + ND_SOURCE_KEEP bytes, owned */
+  const char *bytes;     /* buf, or the borrowed memory */
+  size_t pos, end;       /* bytes[pos, end) are read but not consumed */
+  uint64_t end_offset;   /* offset in the file of bytes[end] */
+  uint64_t base;         /* offset in the file where the stream began */
 } nd_source;
 
 /* Makes pos < end, or sets `ended` with pos == end. */

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/writer.h"
-
 enum { MAX_DEPTH = 256 };
 
 typedef struct avoided {
@@ -115,29 +113,13 @@ static nd_status walk_directory(nd_walk *w, const char *path, const char *name, 
   return status;
 }
 
-static nd_status read_stdin(nd_walk *w, const char *spool, nd_error *err) {
+static nd_status read_stdin(nd_walk *w, const nd_spool *spool, nd_error *err) {
   if (!spool) return nd_fail(err, ND_ERR_USAGE, "standard input (-) cannot be read here");
-  nd_writer *writer = NULL;
-  nd_buf block = {0};
-  nd_status status = nd_buf_reserve(&block, 1 << 20, err);
-  if (status == ND_OK) status = nd_writer_open(&writer, spool, err);
-  while (status == ND_OK) {
-    size_t got = 0;
-    status = nd_io_read(&got, STDIN_FILENO, block.p, block.cap, "standard input", err);
-    if (status != ND_OK || got == 0) break;
-    status = nd_writer_put(writer, block.p, got, err);
-  }
-  nd_buf_clear(&block);
-  if (status != ND_OK) {
-    nd_writer_abandon(writer);
-    return status;
-  }
-  ND_TRY(nd_writer_close(writer, false, err));
   nd_file_info info;
-  ND_TRY(nd_io_stat(&info, spool, err));
+  ND_TRY(nd_spool_stdin(&info, spool, err));
   info.mtime_ns = 0; /* the pipe has no time of its own */
   ND_TRY(add_file(w, "-", "stdin", &info, err));
-  return keep_string(&w->files[w->n - 1].real, w, spool, "", "", err);
+  return keep_string(&w->files[w->n - 1].real, w, spool->path, "", "", err);
 }
 
 /* Of a file: no slash ends its path. */
@@ -183,7 +165,7 @@ static nd_status make_names_unique(nd_walk *w, nd_error *err) {
 }
 
 static nd_status walk_all(nd_walk *out, const char *const *inputs, size_t n, const char *avoid,
-                          const char *spool, nd_error *err) {
+                          const nd_spool *spool, nd_error *err) {
   avoided away = {0};
   nd_file_info info;
   if (avoid && nd_io_probe(&info, avoid, NULL) == ND_OK && info.exists)
@@ -213,7 +195,7 @@ static nd_status walk_all(nd_walk *out, const char *const *inputs, size_t n, con
 }
 
 nd_status nd_walk_inputs(nd_walk *out, const char *const *inputs, size_t n, const char *avoid,
-                         const char *spool, nd_error *err) {
+                         const nd_spool *spool, nd_error *err) {
   *out = (nd_walk){0};
   ND_TRY(walk_all(out, inputs, n, avoid, spool, err));
   out->inputs = out->n;

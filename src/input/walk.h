@@ -6,8 +6,8 @@
 #ifndef ND_INPUT_WALK_H
 #define ND_INPUT_WALK_H
 
-#include "base/io.h"
 #include "base/mem.h"
+#include "input/spool.h"
 
 typedef struct nd_input_file {
   const char *path; /* as reached from the argument; the ids use it */
@@ -34,10 +34,9 @@ typedef struct nd_walk {
 
 /* An argument that does not exist is an error; an entry of a directory that
  * cannot be read is a problem.  `avoid` (NULL: none) is a directory that is
- * left out: the output's.  "-" is read into the file `spool`, or refused when
- * that is NULL. */
+ * left out: the output's.  "-" is stored as `spool` says, or refused when that is NULL. */
 nd_status nd_walk_inputs(nd_walk *out, const char *const *inputs, size_t n, const char *avoid,
-                         const char *spool, nd_error *err) ND_MUST_CHECK;
+                         const nd_spool *spool, nd_error *err) ND_MUST_CHECK;
 /* Adds the other collection behind the inputs. */
 nd_status nd_walk_against(nd_walk *w, const char *other, nd_error *err) ND_MUST_CHECK;
 void nd_walk_clear(nd_walk *w);

@@ -7,11 +7,14 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "base/hooks.h"
 #include "base/id_map.h"
 #include "cluster/clusters.h"
 #include "input/line_list.h"
 #include "output/tsv.h"
 #include "pipeline/lines.h"
+
+enum { POLL_EVERY = 4096 };
 
 typedef struct lister {
   nd_id_map ids;
@@ -19,6 +22,7 @@ typedef struct lister {
   nd_clusters clusters;
   nd_buf room;
   const nd_options *options;
+  const nd_hooks *hooks;
   const char *name;
 } lister;
 
@@ -106,7 +110,8 @@ static nd_status put_clusters(nd_lines *out, lister *l, nd_summary *summary, nd_
     summary->clusters += size[d] >= 2;
     if (size[d] >= 2 && size[d] > summary->largest_cluster) summary->largest_cluster = size[d];
     if (size[l->clusters.centre[d]] < 2) continue;
-    status = put_member(out, l, d, err);
+    if (d % POLL_EVERY == 0) status = nd_hooks_check(l->hooks, err);
+    if (status == ND_OK) status = put_member(out, l, d, err);
     if (status == ND_OK) status = nd_lines_flush(out, false, err);
   }
   nd_free(size);
@@ -118,21 +123,22 @@ static nd_status put_clusters(nd_lines *out, lister *l, nd_summary *summary, nd_
 static nd_status run(lister *l, const char *pairs, nd_lines *out, nd_summary *summary,
                      nd_error *err) {
   ND_TRY(nd_sorter_new(&l->pairs, UINT64_C(1) << 40, ".", true, err));
-  ND_TRY(nd_line_list_read(pairs, take_line, l, err));
+  ND_TRY(nd_line_list_read(pairs, l->hooks, take_line, l, err));
   ND_TRY(nd_sorter_finish(l->pairs, err));
+  ND_TRY(nd_hooks_check(l->hooks, err));
   ND_TRY(nd_clusters_init(&l->clusters, (uint32_t)l->ids.n, err));
   if (strcmp(l->options->cluster, "star") == 0)
     ND_TRY(nd_clusters_star(&l->clusters, l->pairs, NULL, err));
   else
     ND_TRY(nd_clusters_components(&l->clusters, l->pairs, NULL, err));
+  ND_TRY(nd_hooks_check(l->hooks, err));
   return put_clusters(out, l, summary, err);
 }
 
 nd_status nd_cluster(nd_summary *out, const char *pairs, const nd_sink *sink,
                      const nd_options *options, const nd_hooks *hooks, nd_error *err) {
-  (void)hooks;
   *out = (nd_summary){0};
-  lister l = {.options = options, .name = nd_line_list_name(pairs)};
+  lister l = {.options = options, .hooks = hooks, .name = nd_line_list_name(pairs)};
   nd_lines lines = {.sink = sink};
   struct timespec began, ended;
   clock_gettime(CLOCK_MONOTONIC, &began);

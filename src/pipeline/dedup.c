@@ -12,6 +12,8 @@
 typedef struct dedup {
   nd_job_run job;
   nd_workdir dir;
+  bool agreed, piped; /* the manifest is this run's; standard input is read */
+  char *spool_dir;    /* --tmp: below it, a directory for standard input; owned */
   nd_clusters clusters;
   uint32_t *size; /* per centre: members */
   nd_report report;
@@ -88,6 +90,16 @@ static nd_status write_results(dedup *d, nd_error *err) {
   return status == ND_OK ? nd_workdir_commit(&d->dir, err) : status;
 }
 
+/* Standard input is stored beside the output or below --tmp. */
+static nd_status place_spool(dedup *d, nd_error *err) {
+  const char *tmp = d->job.options->tmp;
+  if (!d->piped || !tmp[0]) return ND_OK;
+  ND_TRY(nd_workdir_private(&d->spool_dir, tmp, err));
+  nd_free(d->dir.spool);
+  d->dir.spool = NULL;
+  return nd_path_join(&d->dir.spool, d->spool_dir, "stdin", err);
+}
+
 static nd_status run(dedup *d, const char *const *inputs, size_t n, const char *directory,
                      nd_error *err) {
   nd_job_run *j = &d->job;
@@ -101,12 +113,13 @@ static nd_status run(dedup *d, const char *const *inputs, size_t n, const char *
   const nd_guard guard = {
       .outputs = &output, .output_n = 1, .inputs = inputs, .input_n = n, .options = j->options};
   ND_TRY(nd_guard_check(&guard, err));
-  bool piped = false;
-  for (size_t i = 0; i < n; i++) piped |= strcmp(inputs[i], "-") == 0;
-  ND_TRY(nd_workdir_open(&d->dir, directory, &j->settings, piped, err));
+  for (size_t i = 0; i < n; i++) d->piped |= strcmp(inputs[i], "-") == 0;
+  ND_TRY(nd_workdir_open(&d->dir, directory, &j->settings, d->piped, err));
+  ND_TRY(place_spool(d, err));
   j->writes_documents = true;
   ND_TRY(nd_job_plan(j, inputs, n, directory, d->dir.spool, err));
   ND_TRY(nd_workdir_agree(&d->dir, &j->settings, &j->walk, nd_feed_fingerprint(j->feed), err));
+  d->agreed = true;
   if (d->dir.complete) {
     j->summary->already_complete = 1;
     j->summary->rejected = d->dir.rejected;
@@ -127,6 +140,13 @@ static nd_status run(dedup *d, const char *const *inputs, size_t n, const char *
   return write_results(d, err);
 }
 
+/* After a failure: blocks are worth keeping, unless what they were made of came through a pipe. */
+static void keep_or_drop(dedup *d) {
+  const nd_job_run *j = &d->job;
+  if (d->agreed && d->piped) nd_workdir_drop(&d->dir);
+  j->summary->resumable = d->agreed && !d->piped && j->store_open && j->store.block_n > 0;
+}
+
 nd_status nd_dedup(nd_summary *out, const char *const *inputs, size_t n, const char *directory,
                    const nd_options *options, const nd_hooks *hooks, nd_error *err) {
   dedup d = {.dir = ND_WORKDIR_CLOSED};
@@ -134,11 +154,17 @@ nd_status nd_dedup(nd_summary *out, const char *const *inputs, size_t n, const c
   if (status == ND_OK && n == 0)
     status = nd_fail(err, ND_ERR_USAGE, "there is no input; name files or directories, or -");
   if (status == ND_OK) status = run(&d, inputs, n, directory, err);
+  if (status != ND_OK) keep_or_drop(&d);
   nd_job_finish(&d.job);
   nd_clusters_clear(&d.clusters);
   nd_free(d.size);
   nd_report_clear(&d.report);
   nd_job_close(&d.job);
   nd_workdir_close(&d.dir);
+  if (d.spool_dir) {
+    nd_status removed = nd_remove_tree(d.spool_dir, status == ND_OK ? err : NULL);
+    if (status == ND_OK) status = removed;
+  }
+  nd_free(d.spool_dir);
   return status;
 }

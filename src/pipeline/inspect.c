@@ -114,29 +114,22 @@ static nd_status run(inspector *s, const char *const *inputs, size_t n, const ch
   return nd_lines_flush(&s->lines, true, err);
 }
 
-/* A file for standard input, which is read more than once. */
-static nd_status make_spool(char **out, const char *tmp, nd_error *err) {
-  ND_TRY(nd_path_join(out, nd_workdir_tmp(tmp), "neardup-stdin-XXXXXX", err));
-  int fd = mkstemp(*out);
-  if (fd < 0) return nd_fail(err, ND_ERR_IO, "no temporary file can be made for standard input");
-  return nd_io_close(fd, *out, err);
-}
-
 nd_status nd_inspect(nd_summary *out, const char *const *inputs, size_t n, int whole,
                      const nd_sink *sink, const nd_options *options, const nd_hooks *hooks,
                      nd_error *err) {
   inspector s = {.lines = {.sink = sink}, .whole = whole};
-  char *spool = NULL;
+  char *work = NULL, *spool = NULL;
   nd_status status = nd_job_open(&s.job, out, options, hooks, err);
   if (status == ND_OK && n == 0)
     status = nd_fail(err, ND_ERR_USAGE, "there is no input; name files or directories, or -");
   bool piped = false;
   for (size_t i = 0; i < n; i++) piped |= strcmp(inputs[i], "-") == 0;
-  if (status == ND_OK && piped) status = make_spool(&spool, options->tmp, err);
+  if (status == ND_OK && piped) status = nd_workdir_private(&work, options->tmp, err);
+  if (status == ND_OK && piped) status = nd_path_join(&spool, work, "stdin", err);
   if (status == ND_OK) status = run(&s, inputs, n, spool, err);
-  if (spool) {
-    nd_status ignored = nd_io_unlink(spool, NULL);
-    (void)ignored;
+  if (work) {
+    nd_status removed = nd_remove_tree(work, status == ND_OK ? err : NULL);
+    if (status == ND_OK) status = removed;
   }
   nd_job_finish(&s.job);
   nd_signer_free(s.signer);
@@ -144,5 +137,6 @@ nd_status nd_inspect(nd_summary *out, const char *const *inputs, size_t n, int w
   nd_lines_clear(&s.lines);
   nd_job_close(&s.job);
   nd_free(spool);
+  nd_free(work);
   return status;
 }

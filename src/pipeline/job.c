@@ -102,7 +102,8 @@ nd_status nd_job_report(nd_job_run *j, const char *stage, uint64_t done, uint64_
 
 nd_status nd_job_plan(nd_job_run *j, const char *const *inputs, size_t n, const char *avoid,
                       const char *spool, nd_error *err) {
-  ND_TRY(nd_walk_inputs(&j->walk, inputs, n, avoid, spool, err));
+  nd_spool stored = {spool, j->options->max_stdin, j->hooks};
+  ND_TRY(nd_walk_inputs(&j->walk, inputs, n, avoid, spool ? &stored : NULL, err));
   if (j->options->against[0]) ND_TRY(nd_walk_against(&j->walk, j->options->against, err));
   j->summary->files = j->walk.n;
   j->sketched = nd_sketch_inputs(&j->walk);

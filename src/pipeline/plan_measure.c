@@ -432,6 +432,7 @@ void nd_reading_options(nd_options *out, const nd_options *from) {
                                       "threads",
                                       "memory",
                                       "tmp",
+                                      "max-stdin",
                                       "progress"};
   nd_options_init(out);
   for (const nd_option_info *o = nd_option_table(); o->name; o++)

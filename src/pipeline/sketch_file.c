@@ -212,6 +212,9 @@ static nd_status read_head(nd_sketch_reader *r, uint64_t size, nd_error *err) {
 nd_status nd_sketch_open(nd_sketch_reader *r, const char *path, const char *name, nd_error *err) {
   *r = (nd_sketch_reader){.fd = -1, .name = name};
   nd_file_info info;
+  ND_TRY(nd_io_probe(&info, path, err));
+  if (info.exists && !info.regular && !info.directory) /* opening a FIFO would wait */
+    return nd_fail(err, ND_ERR_USAGE, "%s is not a plain file; sketches need one", name);
   ND_TRY(nd_io_open(&r->fd, path, O_RDONLY, 0, err));
   ND_TRY(nd_io_fstat(&info, r->fd, name, err));
   return read_head(r, info.size, err);

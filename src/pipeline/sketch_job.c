@@ -132,9 +132,10 @@ nd_status nd_sketch_documents(nd_summary *out, const char *const *inputs, size_t
 /* --- merging --------------------------------------------------------------------- */
 
 static nd_status copy_chunks(nd_sketch_writer *w, nd_sketch_reader *r, nd_sketch_chunk *chunk,
-                             nd_error *err) {
+                             const nd_hooks *hooks, nd_error *err) {
   for (;;) {
     bool more;
+    ND_TRY(nd_hooks_check(hooks, err));
     ND_TRY(nd_sketch_next(&more, chunk, r, err));
     if (!more) return ND_OK;
     ND_TRY(nd_sketch_put(w, chunk, err));
@@ -142,7 +143,7 @@ static nd_status copy_chunks(nd_sketch_writer *w, nd_sketch_reader *r, nd_sketch
 }
 
 nd_status nd_sketch_merge(nd_summary *out, const char *const *files, size_t n, const char *file,
-                          const nd_options *options, nd_error *err) {
+                          const nd_options *options, const nd_hooks *hooks, nd_error *err) {
   *out = (nd_summary){.files = n};
   if (n == 0) return nd_fail(err, ND_ERR_USAGE, "there are no files to merge");
   nd_sketch_reader first = {.fd = -1};
@@ -158,7 +159,7 @@ nd_status nd_sketch_merge(nd_summary *out, const char *const *files, size_t n, c
     nd_sketch_reader r = {.fd = -1};
     status = nd_sketch_open(&r, files[i], files[i], err);
     if (status == ND_OK) status = nd_sketch_same(&first, &r, err);
-    if (status == ND_OK) status = copy_chunks(w, &r, &chunk, err);
+    if (status == ND_OK) status = copy_chunks(w, &r, &chunk, hooks, err);
     out->documents += r.head.documents;
     out->bytes += r.head.bytes;
     nd_sketch_close(&r);
@@ -175,14 +176,15 @@ nd_status nd_sketch_merge(nd_summary *out, const char *const *files, size_t n, c
 
 /* --- showing ------------------------------------------------------------------------ */
 
-static nd_status show(nd_buf *out, nd_sketch_reader *r, nd_error *err) {
+static nd_status show(nd_buf *out, nd_sketch_reader *r, const nd_hooks *hooks, nd_error *err) {
   const nd_sketch_head *h = &r->head;
   nd_sketch_chunk chunk = {0};
   uint64_t documents = 0, empty = 0;
   bool more = true;
   nd_status status = ND_OK;
   while (status == ND_OK && more) {
-    status = nd_sketch_next(&more, &chunk, r, err);
+    status = nd_hooks_check(hooks, err);
+    if (status == ND_OK) status = nd_sketch_next(&more, &chunk, r, err);
     for (uint32_t i = 0; status == ND_OK && i < chunk.docs; i++) empty += chunk.shingles[i] == 0;
     documents += chunk.docs;
   }
@@ -207,11 +209,12 @@ static nd_status show(nd_buf *out, nd_sketch_reader *r, nd_error *err) {
   return ND_OK;
 }
 
-nd_status nd_sketch_info(const char *file, const nd_sink *sink, nd_error *err) {
+nd_status nd_sketch_info(const char *file, const nd_sink *sink, const nd_hooks *hooks,
+                         nd_error *err) {
   nd_sketch_reader r = {.fd = -1};
   nd_buf text = {0};
   nd_status status = nd_sketch_open(&r, file, file, err);
-  if (status == ND_OK) status = show(&text, &r, err);
+  if (status == ND_OK) status = show(&text, &r, hooks, err);
   if (status == ND_OK) status = sink->write(sink->context, text.p, text.n, err);
   nd_sketch_close(&r);
   nd_buf_clear(&text);

@@ -32,12 +32,6 @@ uint64_t nd_source_shingles(const nd_text_source *s) {
   return sum;
 }
 
-nd_status nd_hooks_check(const nd_hooks *h, nd_error *err) {
-  if (h && h->cancelled && h->cancelled(h->context))
-    return nd_fail(err, ND_ERR_CANCELLED, "interrupted");
-  return ND_OK;
-}
-
 nd_status nd_texts_new(nd_texts **out, const nd_text_source *source, nd_error *err) {
   nd_texts *t = nd_calloc(1, sizeof *t);
   if (!t) return nd_fail_memory(err, sizeof *t);

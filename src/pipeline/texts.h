@@ -6,7 +6,7 @@
 #ifndef ND_PIPELINE_TEXTS_H
 #define ND_PIPELINE_TEXTS_H
 
-#include "neardup/run.h"
+#include "base/hooks.h"
 #include "pipeline/feed.h"
 #include "pipeline/settings.h"
 #include "pipeline/store.h"
@@ -32,9 +32,6 @@ static inline bool nd_source_has_other(const nd_text_source *s) {
 
 /* About how many shingles all documents have, repeated ones included. */
 uint64_t nd_source_shingles(const nd_text_source *s);
-
-/* ND_ERR_CANCELLED when the hooks (NULL: none) ask to stop. */
-nd_status nd_hooks_check(const nd_hooks *hooks, nd_error *err) ND_MUST_CHECK;
 
 /* A record of a file without the end of its line. */
 nd_str nd_line_of(nd_str raw);

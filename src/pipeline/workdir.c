@@ -226,6 +226,14 @@ nd_status nd_workdir_commit(nd_workdir *w, nd_error *err) {
   return nd_result_dir_remove_work(&w->result, err);
 }
 
+void nd_workdir_drop(nd_workdir *w) {
+  bool committed = true;
+  if (exists(&committed, w, "result", NULL) != ND_OK || committed) return;
+  nd_status ignored = discard_record(w, NULL);
+  if (ignored == ND_OK) ignored = nd_dir_remove(&w->result.hidden, "manifest", NULL);
+  (void)ignored;
+}
+
 void nd_workdir_close(nd_workdir *w) {
   nd_result_dir_close(&w->result);
   if (w->shard_lock >= 0) close(w->shard_lock);

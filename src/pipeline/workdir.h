@@ -41,6 +41,9 @@ nd_status nd_workdir_agree(nd_workdir *w, const nd_settings *settings, const nd_
 /* Makes the results complete and removes the rest. */
 nd_status nd_workdir_commit(nd_workdir *w, nd_error *err) ND_MUST_CHECK;
 
+/* Nothing can resume from what is stored: nd_workdir_close removes it. */
+void nd_workdir_drop(nd_workdir *w);
+
 /* Unlocks and frees; what is unfinished stays for a resume. */
 void nd_workdir_close(nd_workdir *w);
 

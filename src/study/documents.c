@@ -71,9 +71,10 @@ static nd_status take_line(void *context, nd_str line, uint64_t number, nd_error
   return add(l->documents, id, (uint64_t)(tokens / ND_LINE_UNIT), url, err);
 }
 
-nd_status nd_documents_list(nd_documents *d, const char *path, nd_error *err) {
+nd_status nd_documents_list(nd_documents *d, const char *path, const nd_hooks *hooks,
+                            nd_error *err) {
   lister l = {.documents = d, .name = nd_line_list_name(path)};
-  nd_status status = nd_line_list_read(path, take_line, &l, err);
+  nd_status status = nd_line_list_read(path, hooks, take_line, &l, err);
   nd_buf_clear(&l.room);
   return status;
 }

@@ -15,7 +15,8 @@ typedef struct nd_documents {
 } nd_documents;
 
 /* A list (id, tokens, URL; the last two may be missing). */
-nd_status nd_documents_list(nd_documents *d, const char *path, nd_error *err) ND_MUST_CHECK;
+nd_status nd_documents_list(nd_documents *d, const char *path, const nd_hooks *hooks,
+                            nd_error *err) ND_MUST_CHECK;
 /* The documents themselves. */
 nd_status nd_documents_corpus(nd_documents *d, const char *const *inputs, size_t n,
                               const nd_options *options, const nd_hooks *hooks,

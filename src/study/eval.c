@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/hooks.h"
 #include "input/line_list.h"
 #include "study/compare.h"
 
@@ -56,7 +57,7 @@ static void name_groups(nd_compare *c) {
 
 static nd_status read_lists(nd_compare *c, const nd_eval_request *q, const nd_options *options,
                             const nd_hooks *hooks, nd_error *err) {
-  nd_list_rule truth = {.above_zero = true}, result = {0};
+  nd_list_rule truth = {.above_zero = true, .hooks = hooks}, result = {.hooks = hooks};
   ND_TRY(nd_list_kind_of(&truth.kind, q->truth_kind, "--truth-kind", err));
   ND_TRY(nd_list_kind_of(&result.kind, q->result_kind, "--result-kind", err));
   ND_TRY(threshold_of(&truth, q->truth_threshold, "--truth-threshold", err));
@@ -64,7 +65,7 @@ static nd_status read_lists(nd_compare *c, const nd_eval_request *q, const nd_op
   if (strcmp(q->truth, "-") == 0 && strcmp(q->result, "-") == 0)
     return nd_fail(err, ND_ERR_USAGE, "only one of the lists can be standard input");
   c->documents.ids = &c->ids;
-  if (q->documents) ND_TRY(nd_documents_list(&c->documents, q->documents, err));
+  if (q->documents) ND_TRY(nd_documents_list(&c->documents, q->documents, hooks, err));
   if (q->corpus_n)
     ND_TRY(nd_documents_corpus(&c->documents, q->corpus, q->corpus_n, options, hooks, err));
   truth.closed = result.closed = q->documents || q->corpus_n;
@@ -93,6 +94,7 @@ static nd_status run(nd_compare *c, const nd_eval_request *q, const nd_options *
   ND_TRY(nd_list_kind_of(&as, q->as, "--as", err));
   ND_TRY(by_of(&c->by, q, err));
   ND_TRY(read_lists(c, q, options, hooks, err));
+  ND_TRY(nd_hooks_check(hooks, err));
   ND_TRY(line_up(c, err));
   name_groups(c);
   c->out->rejected = c->documents.rejected;

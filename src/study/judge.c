@@ -12,9 +12,10 @@ static nd_status count_clusters(nd_judge *j, nd_error *err) {
   return ND_OK;
 }
 
-nd_status nd_judge_open(nd_judge *j, const char *path, nd_id_map *ids, nd_error *err) {
+nd_status nd_judge_open(nd_judge *j, const char *path, nd_id_map *ids, const nd_hooks *hooks,
+                        nd_error *err) {
   *j = (nd_judge){0};
-  nd_list_rule rule = {.closed = true, .above_zero = true};
+  nd_list_rule rule = {.closed = true, .above_zero = true, .hooks = hooks};
   ND_TRY(nd_list_read(&j->list, path, &rule, ids, err));
   if (j->list.kind == ND_LIST_CLUSTERS) return count_clusters(j, err);
   for (size_t i = 0; i < j->list.n; i++) {

@@ -15,7 +15,8 @@ typedef struct nd_judge {
 } nd_judge;
 
 /* `ids` numbers the documents of the study; lines about others are passed over. */
-nd_status nd_judge_open(nd_judge *j, const char *path, nd_id_map *ids, nd_error *err) ND_MUST_CHECK;
+nd_status nd_judge_open(nd_judge *j, const char *path, nd_id_map *ids, const nd_hooks *hooks,
+                        nd_error *err) ND_MUST_CHECK;
 void nd_judge_close(nd_judge *j);
 
 /* key: smaller number << 32 | larger */

@@ -268,7 +268,7 @@ nd_status nd_list_read(nd_list *out, const char *path, const nd_list_rule *rule,
                        nd_error *err) {
   reader r = {.name = nd_line_list_name(path)};
   *out = (nd_list){0};
-  nd_status status = nd_line_list_read(path, take_line, &r, err);
+  nd_status status = nd_line_list_read(path, rule->hooks, take_line, &r, err);
   if (status == ND_OK) status = take_list(out, &r, rule, ids, err);
   nd_id_map_clear(&r.words);
   nd_free(r.entries);

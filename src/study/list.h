@@ -20,6 +20,7 @@ typedef struct nd_list_rule {
   bool above_zero;    /* without a threshold: only numbers above 0 mean yes */
   bool has_threshold; /* from `threshold` billionths on */
   int64_t threshold;
+  const nd_hooks *hooks; /* polled while reading; may be NULL */
 } nd_list_rule;
 
 typedef struct nd_list {

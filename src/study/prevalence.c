@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/hooks.h"
 #include "input/line_list.h"
 #include "pipeline/guard.h"
 #include "study/near.h"
@@ -44,6 +45,7 @@ static const int published[STEPS][TOPS] = {{-1, 6746, 7380, 8600, 9225, 9592},
 typedef struct work {
   const nd_prevalence_request *request;
   nd_prevalence_summary *summary;
+  const nd_hooks *hooks;
   nd_study_report *report;
   nd_trec trec;
   nd_list list;
@@ -167,6 +169,7 @@ static nd_status topic_table(work *w, bool relevant, nd_error *err) {
   nd_status status = ND_OK;
   if (!of || !seen) status = nd_fail_memory(err, (topics + 1) * sizeof *of);
   for (uint32_t topic = 0; topic < topics && status == ND_OK; topic++) {
+    status = nd_hooks_check(w->hooks, err);
     measure(&of[topic], w, collect(w, topic, relevant, seen));
     w->summary->unjudged += relevant && of[topic].documents == 0;
   }
@@ -309,11 +312,13 @@ static nd_status run_tables(work *w, nd_error *err) {
   run_sums *sums = nd_calloc(w->trec.run_n + 1, sizeof *sums);
   if (!sums) return nd_fail_memory(err, (w->trec.run_n + 1) * sizeof *sums);
   top_counts c = {0};
-  for (size_t i = 0; i < w->trec.run_topic_n; i++) {
+  nd_status status = ND_OK;
+  for (size_t i = 0; i < w->trec.run_topic_n && status == ND_OK; i++) {
+    status = nd_hooks_check(w->hooks, err);
     const nd_run_topic *rt = &w->trec.run_topics[i];
     measure_run_topic(w, rt, &c, &sums[rt->run]);
   }
-  nd_status status = top_table(w, &c, false, err);
+  if (status == ND_OK) status = top_table(w, &c, false, err);
   if (status == ND_OK) status = top_table(w, &c, true, err);
   if (status == ND_OK) top_chart(w, &c);
   if (status == ND_OK) status = run_table(w, sums, err);
@@ -325,7 +330,7 @@ static nd_status run_tables(work *w, nd_error *err) {
 
 static nd_status read_pairs(work *w, nd_error *err) {
   const nd_prevalence_request *q = w->request;
-  nd_list_rule rule = {.closed = true};
+  nd_list_rule rule = {.closed = true, .hooks = w->hooks};
   ND_TRY(nd_list_kind_of(&rule.kind, q->pairs_kind, "--pairs-kind", err));
   ND_TRY(nd_list_read(&w->list, q->pairs, &rule, &w->trec.documents, err));
   w->summary->pairs = w->list.n; /* clusters have none */
@@ -345,7 +350,7 @@ static nd_status make_room(work *w, nd_error *err) {
 
 static nd_status run_all(work *w, nd_error *err) {
   const nd_prevalence_request *q = w->request;
-  ND_TRY(nd_trec_read(&w->trec, w->summary, q, err));
+  ND_TRY(nd_trec_read(&w->trec, w->summary, q, w->hooks, err));
   ND_TRY(read_pairs(w, err));
   ND_TRY(make_room(w, err));
   ND_TRY(topic_table(w, false, err));
@@ -376,10 +381,11 @@ static nd_status open_all(work *w, const nd_options *options, nd_error *err) {
 }
 
 nd_status nd_prevalence(nd_prevalence_summary *out, const nd_prevalence_request *request,
-                        const nd_sink *sink, const nd_options *options, nd_error *err) {
+                        const nd_sink *sink, const nd_options *options, const nd_hooks *hooks,
+                        nd_error *err) {
   *out = (nd_prevalence_summary){0};
   nd_study_report report;
-  work w = {.request = request, .summary = out, .report = &report};
+  work w = {.request = request, .summary = out, .hooks = hooks, .report = &report};
   nd_status status = open_all(&w, options, err);
   if (status == ND_OK) {
     nd_study_request tables = {.name = "prevalence", .directory = w.dirs[TABLES].out};

@@ -497,7 +497,7 @@ static nd_status fill(library *l, nd_study_report *r, nd_error *err) {
   unsigned threads = options->threads ? (unsigned)options->threads : nd_threads_cores();
   ND_TRY(read_all(l, err));
   if (l->run->request->truth) {
-    ND_TRY(nd_judge_open(&l->judge, l->run->request->truth, &l->pages.ids, err));
+    ND_TRY(nd_judge_open(&l->judge, l->run->request->truth, &l->pages.ids, l->run->hooks, err));
     l->judged = true;
   }
   ND_TRY(find_simhash(l, threads, tmp, err));

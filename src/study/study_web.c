@@ -85,7 +85,7 @@ static nd_status compare_boilerplate(const nd_web *w, const nd_judge *j, nd_stud
                      "; it must not change, and be readable twice",
                      summary.documents, summary.rejected, first->documents, first->rejected);
   if (status == ND_OK)
-    status = nd_judge_open(&judge, r->run->request->truth, &second.pages.ids, err);
+    status = nd_judge_open(&judge, r->run->request->truth, &second.pages.ids, r->run->hooks, err);
   if (status == ND_OK) {
     measured a = measure_same_site(w, j), b = measure_same_site(&second, &judge);
     status = options->ignore_boilerplate ? boilerplate_table(r, &b, &a, err)
@@ -104,7 +104,7 @@ static nd_status fill(nd_web *w, nd_judge *j, nd_study_report *r, const nd_optio
   ND_TRY(nd_web_tables(w, r, err));
   ND_TRY(nd_web_differences(w, r, options, err));
   if (!run->request->truth) return ND_OK;
-  ND_TRY(nd_judge_open(j, run->request->truth, &w->pages.ids, err));
+  ND_TRY(nd_judge_open(j, run->request->truth, &w->pages.ids, run->hooks, err));
   ND_TRY(nd_web_precision(w, j, r, err));
   return compare_boilerplate(w, j, r, options, err);
 }

@@ -90,7 +90,7 @@ static nd_status filter_run(uint64_t *removed, const nd_trec *t, uint32_t run, n
   nd_status status = number_lines(&f, t, run, near, threshold, err);
   if (status == ND_OK) status = nd_writer_open(&f.writer, to, err);
   if (status == ND_OK) {
-    status = nd_line_list_read(t->runs[run].path, take_line, &f, err);
+    status = nd_line_list_read(t->runs[run].path, t->hooks, take_line, &f, err);
     if (status == ND_OK)
       status = nd_writer_close(f.writer, false, err);
     else

@@ -191,7 +191,7 @@ static nd_status cut_topics(reader *r, nd_error *err) {
 
 static nd_status read_run(reader *r, nd_error *err) {
   nd_trec_run *run = r->run;
-  ND_TRY(nd_line_list_read(run->path, take_result, r, err));
+  ND_TRY(nd_line_list_read(run->path, r->trec->hooks, take_result, r, err));
   run->lines = run->n;
   if (run->n == 0) return nd_fail(err, ND_ERR_DATA, "%s is an empty run", r->name);
   qsort(run->results, run->n, sizeof *run->results, by_score);
@@ -207,7 +207,7 @@ static nd_status read_judgements(reader *r, const char *path, nd_error *err) {
   nd_trec *t = r->trec;
   nd_prevalence_summary *s = r->summary;
   r->name = nd_line_list_name(path);
-  ND_TRY(nd_line_list_read(path, take_judgement, r, err));
+  ND_TRY(nd_line_list_read(path, t->hooks, take_judgement, r, err));
   if (t->judged_n == 0) return nd_fail(err, ND_ERR_DATA, "%s has no judgements", r->name);
   qsort(t->judged, t->judged_n, sizeof *t->judged, by_document);
   size_t n = 0;
@@ -257,8 +257,8 @@ static nd_status read_all(reader *r, const nd_prevalence_request *q, nd_error *e
 }
 
 nd_status nd_trec_read(nd_trec *t, nd_prevalence_summary *s, const nd_prevalence_request *q,
-                       nd_error *err) {
-  *t = (nd_trec){0};
+                       const nd_hooks *hooks, nd_error *err) {
+  *t = (nd_trec){.hooks = hooks};
   t->runs = nd_calloc(q->run_n + 1, sizeof *t->runs);
   if (!t->runs) return nd_fail_memory(err, (q->run_n + 1) * sizeof *t->runs);
   t->run_n = q->run_n;

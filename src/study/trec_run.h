@@ -33,6 +33,7 @@ typedef struct nd_trec_run {
 } nd_trec_run;
 
 typedef struct nd_trec {
+  const nd_hooks *hooks; /* may be NULL */
   nd_id_map topics, documents;
   nd_trec_run *runs;
   size_t run_n;
@@ -43,7 +44,7 @@ typedef struct nd_trec {
 } nd_trec;
 
 nd_status nd_trec_read(nd_trec *t, nd_prevalence_summary *s, const nd_prevalence_request *q,
-                       nd_error *err) ND_MUST_CHECK;
+                       const nd_hooks *hooks, nd_error *err) ND_MUST_CHECK;
 void nd_trec_clear(nd_trec *t);
 
 /* Writes the runs into a directory, each under its own name (without .gz and

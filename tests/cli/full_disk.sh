@@ -14,7 +14,7 @@ fi
 seq 100000 | sed 's/.*/{"id":"&","text":"one& two& three& four& five& six&"}/' >in.jsonl
 mkdir small
 mount -t tmpfs -o size=2m none small
-hide() { sed -E 's#(blocks-|small/neardup-stdin-|small/neardup-)[A-Za-z0-9.-]+#\1…#g'; }
+hide() { sed -E "s#(blocks-|small/neardup-)[A-Za-z0-9.-]+#\1…#g"; }
 
 title "dedup"
 neardup dedup in.jsonl -o small/out 2>&1 | hide
@@ -28,6 +28,16 @@ neardup dedup in.jsonl -o fresh 2>/dev/null
 diff -r -x summary.json -x report.html fresh small/out && echo same
 ls -A small/out
 rm -r small/out fresh
+umount small
+
+title "half of the free space is for standard input"
+mount -t tmpfs -o size=2m none small
+neardup dedup - -o small/out <in.jsonl
+echo "exit $?"
+neardup dedup - -o small/out --max-stdin 100M <in.jsonl
+echo "exit $?"
+neardup pairs - --tmp small <in.jsonl 2>&1 | hide
+ls -A small
 umount small
 
 title "while the result is written"
@@ -54,8 +64,8 @@ umount small
 title "pairs and inspect through a pipe"
 mount -t tmpfs -o size=1m none small
 neardup pairs in.jsonl --tmp small 2>&1 | hide
-neardup pairs - --tmp small <in.jsonl 2>&1 | hide
-TMPDIR=small neardup inspect - <in.jsonl 2>&1 | hide
+neardup pairs - --tmp small --max-stdin 1G <in.jsonl 2>&1 | hide
+TMPDIR=small neardup inspect - --max-stdin 1G <in.jsonl 2>&1 | hide
 ls -A small
 umount small
 

@@ -79,7 +79,7 @@ def interrupted(lab):
     for number in (signal.SIGINT, signal.SIGTERM):
         out = lab.fresh("interrupted")
         run = lab.begin_and_stop(number, source, out, "--threads", "2", logs=2)
-        run.expect(128 + number, "same command")
+        run.expect(128 + number, "Run the same command to resume.")
         expect((out / ".neardup/manifest").exists(), "nothing is left to resume")
         run = lab.dedup(source, out)
         expect(run.status in (0, 3), run.stderr)

@@ -21,7 +21,7 @@ sys.path.insert(0, str(HERE))
 sys.dont_write_bytecode = True
 
 import promise_tools  # noqa: E402
-import budget, killed, refused, sacred, same_bytes  # noqa: E401, E402, F401
+import budget, killed, refused, sacred, same_bytes, signals  # noqa: E401, E402, F401
 
 
 def main():

@@ -250,7 +250,7 @@ static nd_status run_prevalence(nd_buf *out, const operation *self) {
                                    .filtered = filtered};
   nd_prevalence_summary counts;
   summary = (nd_summary){0};
-  return nd_prevalence(&counts, &request, &sink, &o, &err);
+  return nd_prevalence(&counts, &request, &sink, &o, &going_on, &err);
 }
 
 /* Clusters of a corpus by size, and pairs that are judged, by site. */
@@ -359,8 +359,8 @@ static nd_status run_sketches(nd_buf *out, const operation *self) {
   const char *files[] = {one, one}, *made[] = {one, both};
   nd_summary other; /* the documents are counted in the first one */
   nd_status status = nd_sketch_documents(&summary, inputs, 2, one, &o, &going_on, &err);
-  if (status == ND_OK) status = nd_sketch_merge(&other, files, 2, both, &o, &err);
-  if (status == ND_OK) status = nd_sketch_info(both, &sink, &err);
+  if (status == ND_OK) status = nd_sketch_merge(&other, files, 2, both, &o, &going_on, &err);
+  if (status == ND_OK) status = nd_sketch_info(both, &sink, &going_on, &err);
   if (status == ND_OK) status = nd_pairs(&other, made, 2, &sink, &o, &going_on, &err);
   unlink(one);
   unlink(both);

@@ -184,7 +184,7 @@ static void no_place_for_standard_input(void **state) {
   nd_options o = options;
   ok(nd_options_set(&o, "tmp", "/nowhere/at/all", &err));
   assert_int_equal(nd_inspect(&s, &input, 1, 0, &sink, &o, NULL, &err), ND_ERR_IO);
-  assert_non_null(strstr(err.message, "standard input"));
+  assert_non_null(strstr(err.message, "/nowhere/at/all"));
 }
 
 static nd_status inspect_standard_input(void *context) {

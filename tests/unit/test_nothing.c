@@ -52,7 +52,7 @@ static void errors_are_not_wanted(void **state) {
   assert_int_equal(nd_pairs(&summary, NULL, 0, &nowhere, &o, NULL, NULL), ND_ERR_USAGE);
   assert_int_equal(nd_inspect(&summary, NULL, 0, 0, &nowhere, &o, NULL, NULL), ND_ERR_USAGE);
   assert_int_equal(nd_sketch_documents(&summary, NULL, 0, "x", &o, NULL, NULL), ND_ERR_USAGE);
-  assert_int_equal(nd_sketch_merge(&summary, NULL, 0, "x", &o, NULL), ND_ERR_USAGE);
+  assert_int_equal(nd_sketch_merge(&summary, NULL, 0, "x", &o, NULL, NULL), ND_ERR_USAGE);
   nd_plan_result plan;
   nd_plan_request request = {.inputs = NULL};
   assert_int_equal(nd_plan(&plan, &summary, &request, &nowhere, &o, NULL, NULL), ND_ERR_USAGE);

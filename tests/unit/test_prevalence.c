@@ -81,7 +81,7 @@ static void test_order(void **state) {
   nd_prevalence_request q = {.runs = runs, .run_n = 2, .qrels = path[2]};
   nd_prevalence_summary s = {0};
   nd_trec t;
-  ok(nd_trec_read(&t, &s, &q, &err));
+  ok(nd_trec_read(&t, &s, &q, NULL, &err));
   assert_int_equal(t.run_topic_n, 3);
   const char *want[] = {"a", "b", "c", "d", "e"};
   assert_int_equal(t.run_topics[0].end, 5);
@@ -102,7 +102,7 @@ static void test_order(void **state) {
   static const char *const bad[] = {"7 Q0 a\n", "7 Q0 a one 0.5 x\n", "7 Q0 a 1 high x\n", "\n"};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     put(0, bad[i]);
-    assert_int_not_equal(nd_trec_read(&t, &s, &q, &err), ND_OK);
+    assert_int_not_equal(nd_trec_read(&t, &s, &q, NULL, &err), ND_OK);
     nd_trec_clear(&t);
   }
 }
@@ -221,7 +221,7 @@ static void test_refused(void **state) {
                                .filtered = cases[i].filtered ? to : NULL};
     nd_prevalence_summary s;
     err = (nd_error){0};
-    nd_status status = nd_prevalence(&s, &q, &sink, &o, &err);
+    nd_status status = nd_prevalence(&s, &q, &sink, &o, NULL, &err);
     if (status != (cases[i].says ? ND_ERR_USAGE : ND_OK) ||
         (cases[i].says && !strstr(err.message, cases[i].says)))
       fail_msg("case %zu: %s: %s", i, nd_status_name(status), err.message);
@@ -249,12 +249,12 @@ static void test_nothing_relevant(void **state) {
   nd_prevalence_request q = {
       .runs = runs, .run_n = 1, .qrels = path[2], .pairs = path[3], .filtered = filtered};
   nd_prevalence_summary s;
-  ok(nd_prevalence(&s, &q, &sink, &o, &err));
-  assert_int_equal(nd_prevalence(&s, &q, &sink, &o, &err), ND_ERR_STATE);
+  ok(nd_prevalence(&s, &q, &sink, &o, NULL, &err));
+  assert_int_equal(nd_prevalence(&s, &q, &sink, &o, NULL, &err), ND_ERR_STATE);
   assert_non_null(strstr(err.message, "--resume never"));
   strcpy(o.resume, "never");
   text.n = 0;
-  ok(nd_prevalence(&s, &q, &sink, &o, &err));
+  ok(nd_prevalence(&s, &q, &sink, &o, NULL, &err));
   nd_options_init(&o);
   ok(nd_buf_append(&text, "", 1, &err));
   assert_non_null(strstr(text.p, "\nmean\t-\t-"));

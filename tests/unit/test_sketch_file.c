@@ -252,13 +252,13 @@ static void wrong_number_of_documents(void **state) {
   char *bytes;
   const nd_sink sink = {NULL, forget};
   ok(write_to(path, 4));
-  ok(nd_sketch_info(path, &sink, &err));
+  ok(nd_sketch_info(path, &sink, NULL, &err));
   size_t n = load(&bytes, path);
   bytes[24]++;
   sign_head(bytes, parameters.n);
   save(other, bytes, n);
   free(bytes);
-  assert_int_equal(nd_sketch_info(other, &sink, &err), ND_ERR_DATA);
+  assert_int_equal(nd_sketch_info(other, &sink, NULL, &err), ND_ERR_DATA);
   assert_non_null(strstr(err.message, "number of documents"));
 }
 

@@ -110,7 +110,7 @@ static void no_documents(void **state) {
     ok(nd_sketch_documents(&summary, inputs + n, 1, file[0], &o, NULL, &err));
     assert_int_equal(summary.rejected, n ? 0 : 2);
     out.n = 0;
-    ok(nd_sketch_info(file[0], &sink, &err));
+    ok(nd_sketch_info(file[0], &sink, NULL, &err));
     ok(nd_buf_append(&out, "", 1, &err));
     assert_non_null(strstr(out.p, "documents\t0\n"));
     ok(pairs(&out, &sketches, 1, &o));
@@ -191,12 +191,12 @@ static void forged_parameters(void **state) {
   forge(file[0], "tokens " LONG LONG "\n", 1);
   forge(file[1], "tokens x" LONG LONG "\n", 1);
   const char *files[] = {file[0], file[1]};
-  assert_int_equal(nd_sketch_merge(&summary, files, 2, file[2], &o, &err), ND_ERR_DATA);
+  assert_int_equal(nd_sketch_merge(&summary, files, 2, file[2], &o, NULL, &err), ND_ERR_DATA);
   assert_non_null(strstr(err.message, "and x" LONG));
   assert_null(strstr(err.message, LONG LONG));
   forge(file[0], "tokens words\nseed 1\n", 1);
   forge(file[1], "seed 1\ntokens words\n", 1);
-  assert_int_equal(nd_sketch_merge(&summary, files, 2, file[2], &o, &err), ND_ERR_DATA);
+  assert_int_equal(nd_sketch_merge(&summary, files, 2, file[2], &o, NULL, &err), ND_ERR_DATA);
   assert_non_null(strstr(err.message, "differ in order"));
   nd_buf_clear(&out);
 }

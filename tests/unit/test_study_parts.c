@@ -147,7 +147,7 @@ typedef struct opening {
 static nd_status open_judge(void *context) {
   const opening *o = context;
   nd_judge j;
-  nd_status status = nd_judge_open(&j, o->path, o->ids, &err);
+  nd_status status = nd_judge_open(&j, o->path, o->ids, NULL, &err);
   nd_judge_close(&j);
   return status;
 }
@@ -184,7 +184,7 @@ static void test_verdicts(void **state) {
     fputs(cases[i].text, f);
     assert_int_equal(fclose(f), 0);
     nd_judge j;
-    ok(nd_judge_open(&j, path, &ids, &err));
+    ok(nd_judge_open(&j, path, &ids, NULL, &err));
     assert_int_equal(j.pairs, cases[i].pairs);
     assert_int_equal(verdict(&j, 0, 1), cases[i].ab);
     assert_int_equal(verdict(&j, 0, 2), cases[i].ac);

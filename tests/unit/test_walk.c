@@ -291,7 +291,7 @@ static void standard_input_is_spooled(void **state) {
   nd_walk w;
   nd_status refused = nd_walk_inputs(&w, inputs, 1, NULL, NULL, &err);
   nd_walk_clear(&w);
-  nd_status status = nd_walk_inputs(&w, inputs, 2, NULL, spool, &err);
+  nd_status status = nd_walk_inputs(&w, inputs, 2, NULL, &(nd_spool){.path = spool}, &err);
   dup2(saved, STDIN_FILENO);
   close(saved);
   assert_int_equal(refused, ND_ERR_USAGE);
@@ -316,7 +316,8 @@ static nd_status spool_stdin(void *context) {
   const char *inputs[] = {"-"};
   nd_walk w;
   assert_int_equal(lseek(STDIN_FILENO, 0, SEEK_SET), 0);
-  nd_status status = nd_walk_inputs(&w, inputs, 1, NULL, context, &err);
+  nd_spool spool = {.path = context};
+  nd_status status = nd_walk_inputs(&w, inputs, 1, NULL, &spool, &err);
   if (status == ND_OK) assert_int_equal(w.files[0].size, 11);
   nd_walk_clear(&w);
   return status;
