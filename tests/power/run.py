@@ -1,0 +1,518 @@
+#!/usr/bin/env python3
+"""Cuts the power of a disk while commands write to it, and after; speaks TAP.
+
+tests/power/run.py [--moments N] [--neardup PATH] [--seed N] [--jobs N] [WORD...]
+
+Each command of rows.py runs on an ext4 file system in a file, whose power is cut at N
+moments: before calls that change the disk (cut.c counts them and stops the process), at
+times during the run, most of them towards its end, and 0 to 7 seconds after its end.
+Just before, some of what write-back and the journal might have done is done.  Then the disk is
+mounted again.  What claims to be complete must be right; whatever else is there, the same
+command must give the bytes of an undisturbed run, or refuse and name a remedy, which must do so.
+After exit status 0 all must be there, unless the command was given --sync no: then a rerun
+must notice what is damaged.
+
+WORD chooses the rows whose title has one of the words; --moment I runs that moment only;
+NEARDUP_SEED or --seed repeats a run; --slow adds the rows that take minutes.
+"""
+
+import argparse
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import traceback
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+sys.dont_write_bytecode = True
+
+import disk as disks  # noqa: E402
+import judge  # noqa: E402
+import rows as table  # noqa: E402
+from judge import Broken  # noqa: E402
+
+WAITS = (0, 0.1, 0.5, 1, 3, 7)
+MOUNTS = ("commit=1", "commit=1", "commit=5", "nodelalloc", "data=writeback", "noauto_da_alloc")
+NOISES = ("none", "journal", "data", "data, journal", "journal, data", "journal, data, journal")
+LIMIT = 300
+ENDS = ("complete", "old", "resumed", "refused", "none")
+
+
+class Moment:
+    """When the power is cut, what the disk had got by then, and what becomes of the process."""
+
+    def __init__(self, rng, kind, step=0, call=0, name="", at=0.0):
+        self.kind, self.step, self.call, self.name, self.at = kind, step, call, name, at
+        self.mount, self.noise = rng.choice(MOUNTS), rng.choice(NOISES)
+        self.restless = kind == "time" and rng.random() < 0.5  # the journal commits all the time
+        self.kill = rng.random() < 0.5
+        self.seed = rng.random()
+
+    def __str__(self):
+        when = {"call": f"before call {self.call} of command {self.step + 1} ({self.name})",
+                "time": f"after {self.at:.3f} s", "after": f"{self.at} s after the end"}[self.kind]
+        then = "" if self.kind == "after" else ", killed" if self.kill else ", left running"
+        busy = ", with commits all the time" if self.restless else ""
+        return f"{when}{then}, mounted with {self.mount}, before it: {self.noise}{busy}"
+
+
+def moments_of(rng, n, steps, seconds):
+    """n moments, given the calls of an undisturbed run of each command and its seconds."""
+    after = max(1, n * 6 // 25)
+    calls = [(s, i + 1, name) for s, names in enumerate(steps) for i, name in enumerate(names)]
+    timed = max(1, (n - after) // 3) if calls else n - after
+    # Renames, removals and syncs matter more than one more write.
+    steps_only = [c for c in calls if not c[2].startswith(("write", "pwrite"))]
+    late = steps_only[-40:]
+    chosen, wanted = set(), n - after - timed
+    for pool, share in ((late, 0.5), (steps_only, 0.3), (calls, 1.0)):
+        fresh = [c for c in pool if c not in chosen]
+        chosen |= set(rng.sample(fresh, min(len(fresh), round((wanted - len(chosen)) * share) or 1)))
+    chosen = rng.sample(sorted(chosen), min(len(chosen), wanted))
+    timed += wanted - len(chosen)
+    out = [Moment(rng, "call", *c) for c in sorted(chosen)]
+    for i in range(timed):
+        share = rng.uniform(0.9, 1.02) if i % 2 else rng.uniform(0, 0.9)
+        out.append(Moment(rng, "time", at=share * seconds))
+    out += [Moment(rng, "after", at=WAITS[i * len(WAITS) // max(after, len(WAITS))
+                                          if after >= len(WAITS) else i * (len(WAITS) - 1) // after])
+            for i in range(after)]
+    return out
+
+
+class Bench:
+    """A row with a disk of its own: its undisturbed run, and its moments."""
+
+    def __init__(self, row, folder, inputs, shim, seed):
+        self.row, self.folder, self.inputs, self.shim, self.seed = row, Path(folder), inputs, shim, seed
+        self.disk = disks.Disk(self.folder / "now")
+        self.template = disks.Disk(self.folder / "template")
+        self.log, self.said = self.folder / "calls", self.folder / "said"
+        self.child = None
+
+    # Running
+
+    def words(self, step):
+        return [w.replace("{fs}", str(self.disk.root)).replace("{in}", str(self.inputs)) for w in step]
+
+    def start(self, step, call=None):
+        """Starts a command; `call` counts its calls, and stops it before that one (0: none)."""
+        env = {k: v for k, v in os.environ.items() if not k.startswith(("NEARDUP_C", "NEARDUP_POWER"))}
+        env["TMPDIR"] = str(self.folder)
+        if call is not None and self.row.preload:
+            self.log.unlink(missing_ok=True)
+            env.update(NEARDUP_CUT_ROOT=str(self.disk.root), NEARDUP_CUT_LOG=str(self.log),
+                       NEARDUP_CUT_AT=str(call), LD_PRELOAD=str(self.shim))
+        with open(self.said, "wb") as said:
+            self.child = subprocess.Popen(self.words(step), env=env, stdin=subprocess.DEVNULL,
+                                          stdout=subprocess.DEVNULL, stderr=said, cwd=self.folder,
+                                          start_new_session=True)
+        return self.child
+
+    def message(self):
+        return self.said.read_text("utf-8", "replace").strip()
+
+    def stop(self):
+        """Ends what is left of the command that runs, with the children it started."""
+        if self.child:
+            try:
+                os.killpg(self.child.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            self.child.wait()
+            self.child = None
+
+    def finish(self, step):
+        """Runs a command to its end; its exit status."""
+        child = self.start(step)
+        try:
+            return child.wait(LIMIT)
+        except subprocess.TimeoutExpired:
+            raise Broken(f"still running after {LIMIT} s: {' '.join(self.words(step))}") from None
+        finally:
+            self.stop()
+
+    def must(self, step):
+        status = self.finish(step)
+        if status not in (0, 3):
+            raise Broken(f"exit status {status}: {self.message()}")
+
+    # What is there
+
+    def outputs(self):
+        return [self.disk.root / name for name in self.row.folders + self.row.files]
+
+    def contents(self):
+        return {path.name: judge.content(path) for path in self.outputs()}
+
+    def unlike(self, want):
+        """How the outputs differ from what they should be; empty if they do not."""
+        got = self.contents()
+        return "; ".join(f"{n}: {d}" for n in want if (d := judge.difference(want[n], got[n])))
+
+    def claims(self, path):
+        return path.exists() if path.name in self.row.files else judge.is_complete(path)
+
+    def check_clean(self):
+        """After a rerun: nothing but the result, and sums that hold."""
+        for path in self.outputs():
+            if (path / judge.HIDDEN).exists():
+                raise Broken(f"{path.name}/{judge.HIDDEN} was left behind")
+            if path.name in self.row.folders and (wrong := judge.check_sums(path)):
+                raise Broken(f"{path.name}: {wrong}")
+        for name in self.row.scratch:
+            if left := list((self.disk.root / name).iterdir()):
+                raise Broken(f"{name} still holds {[p.name for p in left]}")
+
+    def check_inputs(self):
+        if self.row.inputs_inside:
+            if judge.content(self.disk.root / "in") != self.input_content:
+                raise Broken("an input was changed")
+
+    # The undisturbed run
+
+    def prepare(self):
+        self.template.format()
+        self.disk.copy_from(self.template)
+        self.disk.mount()
+        for name in self.row.scratch:
+            (self.disk.root / name).mkdir()
+        if self.row.inputs_inside:
+            (self.disk.root / "in").mkdir()
+            for name in ("docs.jsonl",):
+                shutil.copy(self.inputs / name, self.disk.root / "in" / name)
+            self.input_content = judge.content(self.disk.root / "in")
+        for step in self.row.old:
+            self.must(step)
+        self.before = self.contents()
+        self.disk.sync()
+        self.disk.unmount()
+        os.replace(self.disk.image, self.template.image)
+
+        truths = []
+        for _ in range(2):  # twice, so that what differs by itself is known at once
+            self.disk.copy_from(self.template)
+            self.disk.mount()
+            begin, self.calls, self.ends = time.monotonic(), [], []
+            for step in self.row.steps:
+                status = self.start(step, 0).wait(LIMIT)
+                self.stop()
+                if status not in (0, 3):
+                    raise Broken(f"undisturbed: exit status {status}: {self.message()}")
+                self.ends.append(time.monotonic() - begin)
+                self.calls.append([line.replace(str(self.disk.root) + "/", "") for line in
+                                   self.log.read_text("utf-8", "replace").splitlines()]
+                                  if self.row.preload else [])
+            truths.append(self.contents())
+            self.check_clean()
+            self.disk.unmount()
+        self.truth = truths[0]
+        for name in self.truth:
+            if said := judge.difference(self.truth[name], truths[1][name]):
+                raise Broken(f"two undisturbed runs differ: {name}: {said}")
+
+    def moments(self, n):
+        n = min(n, self.row.most or n)
+        return moments_of(random.Random(f"{self.seed} {self.row.title}"), n, self.calls, self.ends[-1])
+
+    # A cut
+
+    def busy(self, moment, enough):
+        rng = random.Random(f"{moment.seed} busy")
+        while not enough.wait(rng.uniform(0.002, 0.04)):
+            self.disk.commit_journal() if rng.random() < 0.7 else self.disk.write_back(rng)
+
+    def cut(self, moment):
+        rng = random.Random(f"{moment.seed} noise")
+        for word in moment.noise.split(", "):
+            if word == "journal":
+                self.disk.commit_journal()
+            elif word == "data":
+                self.disk.write_back(rng)
+        self.disk.cut()
+
+    def run_until(self, moment):
+        """Runs the commands until the cut: how many had ended well, and the status of the last."""
+        begin = time.monotonic()
+        for number, step in enumerate(self.row.steps):
+            stop_here = moment.kind == "call" and moment.step == number
+            child = self.start(step, moment.call if stop_here else 0)
+            cut = False
+            while True:
+                got, state = os.waitpid(child.pid, os.WUNTRACED | os.WNOHANG)
+                if got and os.WIFSTOPPED(state):
+                    cut = True
+                elif got:
+                    child.returncode = os.waitstatus_to_exitcode(state)
+                    break
+                elif moment.kind == "time" and time.monotonic() - begin >= moment.at:
+                    cut = True
+                elif time.monotonic() - begin > LIMIT:
+                    raise Broken(f"still running after {LIMIT} s")
+                if cut:
+                    break
+                time.sleep(0.0005)
+            if cut:
+                if moment.kind == "time":
+                    os.kill(child.pid, signal.SIGSTOP)
+                self.cut(moment)
+                if moment.kill:
+                    self.stop()
+                    return number, None
+                os.kill(child.pid, signal.SIGCONT)
+                try:
+                    status = child.wait(30 if self.row.preload else LIMIT)
+                except subprocess.TimeoutExpired:
+                    raise Broken("a command whose disk is gone does not end within 30 s") from None
+                return number, status
+            self.child = None
+            if child.returncode not in (0, 3):
+                raise Broken(f"exit status {child.returncode} before the cut: {self.message()}")
+        if moment.kind == "after":
+            time.sleep(moment.at)
+        self.cut(moment)
+        return len(self.row.steps) - 1, child.returncode
+
+    def one(self, moment):
+        """One cut and what follows; the word for what was found."""
+        self.disk.copy_from(self.template)
+        self.disk.mount(moment.mount)
+        enough = threading.Event()
+        helper = threading.Thread(target=self.busy, args=(moment, enough), daemon=True)
+        try:
+            if moment.restless:
+                helper.start()
+            try:
+                number, status = self.run_until(moment)
+            finally:
+                enough.set()
+                if moment.restless:
+                    helper.join()
+                self.stop()
+            self.disk.unmount()
+            self.disk.mount()
+            self.seen = judge.listing(self.disk.root)
+            self.status = status
+            return self.judge(number, status)
+        finally:
+            self.stop()
+            self.disk.unmount()
+
+    # What was found
+
+    def judge(self, number, status):
+        row, last = self.row, len(self.row.steps) - 1
+        promised = row.synced and status in (0, 3) and number == last
+        self.check_inputs()
+        state = self.state()
+        if promised and (wrong := self.unlike(self.truth)):
+            raise Broken(f"after exit status {status}: {wrong}")
+        # What was there before must outlive what did not become complete.
+        if row.old and state == "resumed" and random.Random(str(self.seen)).random() < 0.5:
+            self.plain_rerun()
+        refused = self.rerun(row.steps[number:], state)
+        self.check_clean()
+        self.check_inputs()
+        return "refused" if refused else state
+
+    def state(self):
+        """What the outputs are, as they lie there: complete, old, resumed (they say that they are
+        not complete), none, or damaged (only with --sync no)."""
+        states = set()
+        for path in self.outputs():
+            got, name = judge.content(path), path.name
+            if self.claims(path):
+                if not judge.difference(self.truth[name], got):
+                    wrong = name in self.row.folders and judge.check_sums(path)
+                    if wrong and self.row.synced:
+                        raise Broken(f"{name} claims to be complete: {wrong}")
+                    states.add("damaged" if wrong else "complete")
+                elif self.row.old and not judge.difference(self.before[name], got):
+                    states.add("old")
+                elif not self.row.synced:
+                    states.add("damaged")
+                else:
+                    raise Broken(f"{name} claims to be complete, but "
+                                 + judge.difference(self.truth[name], got))
+            elif self.row.old and name in self.row.files:
+                raise Broken(f"the older {name} is gone")
+            elif path.is_dir() and any(path.iterdir()):
+                states.add("resumed")
+            elif self.row.old:
+                raise Broken(f"the older {name} is gone")
+            else:
+                states.add("none")
+        order = ("damaged", "resumed", "none", "old", "complete")
+        return next(s for s in order if s in states)
+
+    def plain_rerun(self):
+        """Without --resume never: the new result is finished, or the old one is still whole."""
+        step = [w for w in self.row.steps[-1] if w not in ("--resume", "never")]
+        status = self.finish(step)
+        want = self.truth if status in (0, 3) else self.before
+        if wrong := self.unlike(want):
+            raise Broken(f"the command without --resume never ends with {status} "
+                         f"({self.message()}), and {wrong}")
+
+    def rerun(self, steps, state):
+        """The same commands once more; true if they were refused and the remedy helped."""
+        refused = False
+        for step in steps:
+            status = self.finish(step)
+            if status in (0, 3):
+                continue
+            message = self.message()
+            if state in ("complete", "old") and not self.unlike(
+                    self.truth if state == "complete" else self.before):
+                if self.row.needs or self.row.files:  # these refuse what is there already
+                    return False
+            self.remedy(message)
+            refused = True
+            break
+        if wrong := self.unlike(self.truth):
+            how = "after the remedy" if refused else f"the rerun said: {self.message()}"
+            raise Broken(f"other bytes than undisturbed: {wrong}; {how}")
+        return refused
+
+    def remedy(self, message):
+        if "--resume never" in message:
+            steps = [s + ["--resume", "never"] for s in self.row.steps]
+        elif "remove" in message:
+            for path in self.outputs():
+                shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+            steps = self.row.steps
+        elif "--force" in message:
+            steps = [s + ["--force"] for s in self.row.steps]
+        else:
+            raise Broken(f"refused without a remedy: {message}")
+        for step in steps:
+            status = self.finish(step)
+            if status not in (0, 3):
+                raise Broken(f"the remedy of {message!r} ends with {status}: {self.message()}")
+
+
+class Report:
+    """One TAP line for each row, and the table at the end."""
+
+    def __init__(self, count):
+        self.number, self.failed, self.lines = 0, 0, []
+        print(f"1..{count}", flush=True)
+
+    def row(self, title, found, failures, note=""):
+        self.number += 1
+        self.failed += bool(failures)
+        counts = {end: found.count(end) for end in ENDS + ("damaged",)}
+        said = note or ", ".join(f"{n} {end}" for end, n in counts.items() if n)
+        print(f"{'not ok' if failures else 'ok'} {self.number} - {title} # {said}")
+        for failure in failures:
+            print("\n".join("#   " + line for line in failure.splitlines()))
+        sys.stdout.flush()
+        if found or failures:
+            numbers = [len(found) + len(failures), counts["complete"], counts["old"],
+                       counts["resumed"], counts["refused"], counts["none"], counts["damaged"],
+                       len(failures)]
+            self.lines.append("| " + " | ".join([title, *map(str, numbers)]) + " |")
+
+    def table(self):
+        print("# | command | cuts | complete | older one | resumed | refused | nothing yet "
+              "| damage noticed | wrong |\n# |" + "---|" * 9)
+        print("\n".join("# " + line for line in self.lines), flush=True)
+
+
+def run_row(row, options, folder, inputs, shim):
+    """All moments of a row: what was found, and what is wrong."""
+    found, failures = [], []
+    bench = Bench(row, folder, inputs, shim, options.seed)
+    try:
+        bench.prepare()
+    except Exception as error:
+        bench.stop()
+        bench.disk.unmount()
+        words = str(error) if isinstance(error, Broken) else traceback.format_exc()
+        return [], [f"undisturbed: {words}"]
+    for i, moment in enumerate(bench.moments(options.moments)):
+        if options.moment is not None and i != options.moment:
+            continue
+        bench.seen, bench.status = [], None
+        try:
+            found.append(bench.one(moment))
+        except Exception as error:
+            words = str(error) if isinstance(error, Broken) else traceback.format_exc()
+            failures.append("\n".join([
+                f"moment {i}: {moment}", f"  {words}", f"  exit status of the command: {bench.status}",
+                "  found on the disk:", *(f"    {line}" for line in bench.seen),
+                f"  NEARDUP_SEED={options.seed} tests/power/run.py --slow --moments {options.moments} "
+                f"--moment {i} '{row.title}'"]))
+            if len(failures) >= options.failures:
+                break
+    shutil.rmtree(folder, ignore_errors=True)
+    return found, failures
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--neardup", default=table.ROOT / "build/neardup", type=Path)
+    parser.add_argument("--moments", default=6, type=int)
+    parser.add_argument("--moment", type=int, help="only this one, from 0")
+    parser.add_argument("--failures", default=5, type=int, help="a row ends after so many")
+    parser.add_argument("--seed", default=int(os.environ.get("NEARDUP_SEED") or time.time()), type=int)
+    parser.add_argument("--jobs", default=2 * (os.cpu_count() or 1), type=int)
+    parser.add_argument("--slow", action="store_true")
+    parser.add_argument("words", nargs="*", metavar="WORD")
+    options = parser.parse_args()
+    neardup = Path(os.path.abspath(options.neardup))
+    if not os.access(neardup, os.X_OK):
+        sys.exit(f"{neardup} is not there: run make first")
+    try:
+        disks.enter_own_mounts()
+    except disks.Unavailable as why:
+        print(f"1..1\nok 1 - power cuts # SKIP {why}")
+        return 0
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda *_: sys.exit(1))
+
+    with tempfile.TemporaryDirectory(prefix="neardup-power-") as folder:
+        folder = Path(folder)
+        try:
+            disks.probe(folder / "probe")
+        except disks.Unavailable as why:
+            print(f"1..1\nok 1 - power cuts # SKIP {why}")
+            return 0
+        print(f"# seed {options.seed}")
+        shim = folder / "cut.so"
+        compiler = os.environ.get("CC", "cc").split()
+        subprocess.run([*compiler, "-O2", "-shared", "-fPIC", "-o", shim, HERE / "cut.c", "-ldl"],
+                       check=True)
+        inputs = table.make_inputs(folder / "in", neardup, options.seed)
+        pythons = table.Pythons(inputs)
+        rows = [r for r in table.rows(neardup, pythons.interpreter())
+                if (options.slow or not r.slow)
+                and (not options.words or any(w in r.title for w in options.words))]
+        report = Report(len(rows))
+        with ThreadPoolExecutor(options.jobs) as pool:
+            jobs = []
+            for i, row in enumerate(rows):
+                reason = pythons.reason_against(row.needs) if row.needs else None
+                jobs.append((row, reason, None if reason else pool.submit(
+                    run_row, row, options, folder / f"row{i}", inputs, shim)))
+            try:
+                for row, reason, job in jobs:
+                    found, failures = job.result() if job else ([], [])
+                    report.row(row.title, found, failures, f"SKIP {reason}" if reason else "")
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+        report.table()
+    return 1 if report.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
