@@ -76,12 +76,12 @@ class Disk:
     def unmount(self):
         if not self.mounted:
             return
-        for attempt in range(200):  # a killed process may still hold a file
+        for attempt in range(1000):  # a killed process may still hold a file
             try:
                 tool("umount", self.root)
                 break
             except OSError:
-                if attempt == 199:
+                if attempt == 999:
                     raise
                 time.sleep(0.02)
         self.mounted = False

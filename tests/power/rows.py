@@ -13,21 +13,23 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+RUNS = 12
 
 
 class Row:
     """Commands that run one after another, and what they leave on the disk.
 
-    `old` runs first, undisturbed, and is on disk before anything is cut.  `synced` is
-    false where the command was told not to wait for the disk.  `after_old` is the command
-    without --resume never, where it replaces an older result."""
+    `folders` and `files` are the outputs.  `old` runs first, undisturbed, and is on disk before
+    anything is cut.  `synced` is false where the command was told not to wait for the disk.
+    `scratch` are folders that must be empty in the end; `inputs_inside` puts the input on the disk.
+    `most` bounds the moments of what starts slowly; `needs` is python or spark."""
 
     def __init__(self, title, steps, folders=(), files=(), old=(), synced=True, scratch=(),
-                 inputs_inside=False, slow=False, cheap_moments=None, needs=None, preload=True):
+                 inputs_inside=False, slow=False, most=None, needs=None, preload=True):
         self.title, self.steps, self.old, self.synced = title, steps, old, synced
         self.folders, self.files = list(folders), list(files)
         self.scratch, self.inputs_inside = list(scratch), inputs_inside
-        self.slow, self.most, self.needs, self.preload = slow, cheap_moments, needs, preload
+        self.slow, self.most, self.needs, self.preload = slow, most, needs, preload
 
 
 def words(text):
@@ -35,14 +37,15 @@ def words(text):
 
 
 def rows(neardup, python):
-    """The table.  `python` is a function that gives the interpreter with the package."""
+    """The table.  `python` is the interpreter with the package."""
     n = str(neardup)
 
     def dedup(more, source="{in}/docs.jsonl", out="{fs}/out"):
         return [n, "dedup", *words(source), "-o", out, *words(more)]
 
     never = "--resume never"
-    runs = "--run {in}/runs --qrels {in}/qrels.txt --pairs {in}/groups.tsv"
+    runs = ("--run " + " ".join(f"{{in}}/run{i}.txt" for i in range(RUNS))
+            + " --qrels {in}/qrels.txt --pairs {in}/groups.tsv")
     yield Row("dedup, JSONL", [dedup("")], ["out"])
     yield Row("dedup, gzip, --keep longest", [dedup("--keep longest", "{in}/docs.jsonl.gz")], ["out"])
     yield Row("dedup, many small files, --keep centre", [dedup("--keep centre", "{in}/files")], ["out"])
@@ -57,6 +60,8 @@ def rows(neardup, python):
     yield Row("dedup, --resume never over an older result",
               [dedup(never)], ["out"], old=[dedup("--threshold 0.5")])
     yield Row("dedup, --sync no", [dedup("--sync no")], ["out"], synced=False)
+    yield Row("dedup, --sync no over an older result",
+              [dedup("--sync no " + never)], ["out"], old=[dedup("--threshold 0.5")], synced=False)
     yield Row("sketch", [[n, "sketch", *words("{in}/docs.jsonl -o {fs}/a.nds")]], files=["a.nds"])
     yield Row("sketch, --resume never over an older file",
               [[n, "sketch", *words("{in}/docs.jsonl -o {fs}/a.nds --resume never")]],
@@ -65,20 +70,36 @@ def rows(neardup, python):
               files=["all.nds"])
     yield Row("plan", [[n, "plan", *words("{in}/docs.jsonl --precision 0.9 -o {fs}/a.plan")]],
               files=["a.plan"])
+    yield Row("plan, --resume never over an older file",
+              [[n, "plan", *words("{in}/docs.jsonl --precision 0.9 -o {fs}/a.plan " + never)]],
+              files=["a.plan"],
+              old=[[n, "plan", *words("{in}/docs.jsonl --precision 0.8 -o {fs}/a.plan")]])
     yield Row("explain", [[n, "explain", *words("{in}/one.txt {in}/two.txt -o {fs}/page.html")]],
               files=["page.html"])
+    yield Row("explain, --resume never over an older page",
+              [[n, "explain", *words("{in}/one.txt {in}/two.txt -o {fs}/page.html " + never)]],
+              files=["page.html"],
+              old=[[n, "explain", *words("{in}/two.txt {in}/one.txt -o {fs}/page.html")]])
     yield Row("study", [[n, "study", "sources", *words("{in}/less.jsonl -o {fs}/out")]], ["out"])
+    yield Row("study, --resume never over an older one",
+              [[n, "study", "sources", *words("{in}/less.jsonl -o {fs}/out " + never)]], ["out"],
+              old=[[n, "study", "sources", *words("{in}/one.jsonl -o {fs}/out")]])
     yield Row("prevalence", [[n, "prevalence", *words(runs + " -o {fs}/out --filter-runs {fs}/unique")]],
               ["out", "unique"])
     yield Row("Parquet, from Python",
               [[python, "-m", "neardup", "dedup", "{in}/docs.parquet", "-o", "{fs}/out"]], ["out"],
               needs="python")
+    yield Row("Parquet, --resume never over an older result",
+              [[python, "-m", "neardup", "dedup", "{in}/docs.parquet", "-o", "{fs}/out",
+                *words(never)]], ["out"], needs="python",
+              old=[[python, "-m", "neardup", "dedup", "{in}/docs.parquet", "-o", "{fs}/out",
+                    "--threshold", "0.5"]])
     yield Row("Spark, work folder and output",
               [[python, "-m", "neardup.spark", "--master", "local[2]", "--quiet",
                 "--conf", "spark.ui.enabled=false", "--conf", "spark.driver.host=127.0.0.1",
                 "--conf", "spark.driver.bindAddress=127.0.0.1",
                 "--conf", "spark.sql.shuffle.partitions=3", "{in}/less.jsonl", "{fs}/out"]], ["out"],
-              needs="spark", slow=True, preload=False)
+              needs="spark", slow=True, most=12, preload=False)
 
 
 def generator():
@@ -134,9 +155,8 @@ def make_inputs(folder, neardup, seed):
     text = "\n".join(d["text"] for d in documents[:30])
     (folder / "one.txt").write_text(text)
     (folder / "two.txt").write_text(text.replace(" ", "  ").replace("e", "a", 40))
-    (folder / "runs").mkdir()
-    for run in range(12):
-        with open(folder / "runs" / f"run{run}.txt", "w") as out:
+    for run in range(RUNS):
+        with open(folder / f"run{run}.txt", "w") as out:
             for topic in range(40):
                 for rank, doc in enumerate(rng.sample(range(2000), 150), 1):
                     out.write(f"{topic} Q0 d{doc} {rank} {1000 - rank} run{run}\n")

@@ -43,6 +43,7 @@ WAITS = (0, 0.1, 0.5, 1, 3, 7)
 MOUNTS = ("commit=1", "commit=1", "commit=5", "nodelalloc", "data=writeback", "noauto_da_alloc")
 NOISES = ("none", "journal", "data", "data, journal", "journal, data", "journal, data, journal")
 LIMIT = 300
+STOP = threading.Event()  # a signal came: end what runs, unmount, go
 ENDS = ("complete", "old", "resumed", "refused", "none")
 
 
@@ -54,14 +55,16 @@ class Moment:
         self.mount, self.noise = rng.choice(MOUNTS), rng.choice(NOISES)
         self.restless = kind == "time" and rng.random() < 0.5  # the journal commits all the time
         self.kill = rng.random() < 0.5
+        self.twice = rng.random() if rng.random() < 0.3 else None  # the rerun is cut too, there
         self.seed = rng.random()
 
     def __str__(self):
         when = {"call": f"before call {self.call} of command {self.step + 1} ({self.name})",
-                "time": f"after {self.at:.3f} s", "after": f"{self.at} s after the end"}[self.kind]
+                "again": "", "time": f"after {self.at:.3f} s", "after": f"{self.at} s after the end"}[self.kind]
         then = "" if self.kind == "after" else ", killed" if self.kill else ", left running"
         busy = ", with commits all the time" if self.restless else ""
-        return f"{when}{then}, mounted with {self.mount}, before it: {self.noise}{busy}"
+        again = ", and while it was run again" if self.twice is not None else ""
+        return f"{when}{then}, mounted with {self.mount}, before it: {self.noise}{busy}{again}"
 
 
 def moments_of(rng, n, steps, seconds):
@@ -239,11 +242,11 @@ class Bench:
                 self.disk.write_back(rng)
         self.disk.cut()
 
-    def run_until(self, moment):
-        """Runs the commands until the cut: how many had ended well, and the status of the last."""
+    def run_until(self, moment, first=0):
+        """Runs the commands from `first` on until the cut: which was the last, and its status."""
         begin = time.monotonic()
-        for number, step in enumerate(self.row.steps):
-            stop_here = moment.kind == "call" and moment.step == number
+        for number, step in list(enumerate(self.row.steps))[first:]:
+            stop_here = moment.kind in ("call", "again") and moment.step == number
             child = self.start(step, moment.call if stop_here else 0)
             cut = False
             while True:
@@ -255,8 +258,8 @@ class Bench:
                     break
                 elif moment.kind == "time" and time.monotonic() - begin >= moment.at:
                     cut = True
-                elif time.monotonic() - begin > LIMIT:
-                    raise Broken(f"still running after {LIMIT} s")
+                elif time.monotonic() - begin > LIMIT or STOP.is_set():
+                    raise Broken(f"still running after {time.monotonic() - begin:.0f} s")
                 if cut:
                     break
                 time.sleep(0.0005)
@@ -275,9 +278,11 @@ class Bench:
                 return number, status
             self.child = None
             if child.returncode not in (0, 3):
+                if moment.kind == "again":  # the rerun was refused; whether that is right comes next
+                    return number, child.returncode
                 raise Broken(f"exit status {child.returncode} before the cut: {self.message()}")
         if moment.kind == "after":
-            time.sleep(moment.at)
+            STOP.wait(moment.at)
         self.cut(moment)
         return len(self.row.steps) - 1, child.returncode
 
@@ -301,10 +306,29 @@ class Bench:
             self.disk.mount()
             self.seen = judge.listing(self.disk.root)
             self.status = status
+            if moment.twice is not None and self.row.preload and number < len(self.row.steps):
+                number, status = self.once_more(moment, number, status)
             return self.judge(number, status)
         finally:
             self.stop()
             self.disk.unmount()
+
+    def once_more(self, moment, number, status):
+        """Cuts the power during the rerun as well."""
+        if status in (0, 3) and number == len(self.row.steps) - 1 and self.row.synced:
+            return number, status  # nothing is left to run
+        self.state()
+        rng = random.Random(f"{moment.seed} again")
+        again = Moment(rng, "again", number, 1 + int(moment.twice * len(self.calls[number])))
+        try:
+            number, status = self.run_until(again, number)
+        finally:
+            self.stop()
+        self.disk.unmount()
+        self.disk.mount()
+        self.seen = ["(after the second cut)", *judge.listing(self.disk.root)]
+        self.status = status
+        return number, status
 
     # What was found
 
@@ -431,6 +455,8 @@ def run_row(row, options, folder, inputs, shim):
     """All moments of a row: what was found, and what is wrong."""
     found, failures = [], []
     bench = Bench(row, folder, inputs, shim, options.seed)
+    if STOP.is_set():
+        return [], ["stopped"]
     try:
         bench.prepare()
     except Exception as error:
@@ -439,6 +465,8 @@ def run_row(row, options, folder, inputs, shim):
         words = str(error) if isinstance(error, Broken) else traceback.format_exc()
         return [], [f"undisturbed: {words}"]
     for i, moment in enumerate(bench.moments(options.moments)):
+        if STOP.is_set():
+            break
         if options.moment is not None and i != options.moment:
             continue
         bench.seen, bench.status = [], None
@@ -465,7 +493,7 @@ def main():
     parser.add_argument("--failures", default=5, type=int, help="a row ends after so many")
     parser.add_argument("--seed", default=int(os.environ.get("NEARDUP_SEED") or time.time()), type=int)
     parser.add_argument("--jobs", default=2 * (os.cpu_count() or 1), type=int)
-    parser.add_argument("--slow", action="store_true")
+    parser.add_argument("--slow", action="store_true", help="also the rows that take minutes")
     parser.add_argument("words", nargs="*", metavar="WORD")
     options = parser.parse_args()
     neardup = Path(os.path.abspath(options.neardup))
@@ -508,6 +536,7 @@ def main():
                     found, failures = job.result() if job else ([], [])
                     report.row(row.title, found, failures, f"SKIP {reason}" if reason else "")
             except BaseException:
+                STOP.set()
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
         report.table()
