@@ -63,6 +63,8 @@ def rows(neardup, python):
     yield Row("dedup, --sync no over an older result",
               [dedup("--sync no " + never)], ["out"], old=[dedup("--threshold 0.5")], synced=False)
     yield Row("sketch", [[n, "sketch", *words("{in}/docs.jsonl -o {fs}/a.nds")]], files=["a.nds"])
+    yield Row("sketch, --sync no", [[n, "sketch", *words("{in}/docs.jsonl -o {fs}/a.nds --sync no")]],
+              files=["a.nds"], synced=False)
     yield Row("sketch, --resume never over an older file",
               [[n, "sketch", *words("{in}/docs.jsonl -o {fs}/a.nds --resume never")]],
               files=["a.nds"], old=[[n, "sketch", *words("{in}/less.jsonl -o {fs}/a.nds")]])
