@@ -164,6 +164,8 @@ static nd_status finish_moves(nd_result_dir *r, nd_error *err) {
   nd_dir_close(&from);
   /* The manifest first: without it the rest of .neardup is nothing to resume from. */
   if (status == ND_OK) status = nd_dir_remove(&r->hidden, "manifest", err);
+  /* `old` must not outlive `result`: the next commit would take it for its own. */
+  if (status == ND_OK) status = nd_dir_remove(&r->hidden, "old", err);
   if (status == ND_OK) status = nd_dir_remove(&r->hidden, "result", err);
   if (status == ND_OK) r->finished = true;
   return status;
