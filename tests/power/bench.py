@@ -315,7 +315,7 @@ class Bench:
         if promised and (wrong := self.unlike(self.truth)):
             raise Broken(f"after exit status {status}: {wrong}")
         # What was there before must outlive what did not become complete.
-        if row.old and state == "resumed" and random.Random(str(self.seen)).random() < 0.5:
+        if row.old and row.synced and state == "resumed" and random.Random(str(self.seen)).random() < 0.5:
             self.plain_rerun()
         refused = self.rerun(row.steps[number:], state)
         self.check_clean()
