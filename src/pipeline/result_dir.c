@@ -9,6 +9,8 @@
 
 #include "pipeline/sums.h"
 
+enum { SUMMARY_PAGES = 1 << 20 };
+
 /* Files of a result whose summary.json has no list of them (version 0.1). */
 static const char *const first_version[] = {"kept",         "pairs.tsv",   "clusters.tsv",
                                             "rejected.tsv", "report.html", NULL};
@@ -72,11 +74,50 @@ static nd_status check_owner(nd_result_dir *r, nd_error *err) {
   return ND_OK;
 }
 
+static nd_status find_strange(void *context, const char *name, nd_error *err) {
+  bool *strange = context;
+  (void)err;
+  for (size_t i = 0; first_version[i]; i++)
+    if (strcmp(name, first_version[i]) == 0) return ND_OK;
+  if (strcmp(name, ND_SUMMARY) != 0 && strcmp(name, ".neardup") != 0) *strange = true;
+  return ND_OK;
+}
+
+/* With --sync no, a power cut may leave summary.json empty or full of zeros.  Where nothing but
+ * files of ours is beside it, the directory is ours all the same. */
+static nd_status is_damaged(bool *out, const nd_dir *d, nd_error *err) {
+  nd_file_info info;
+  nd_buf text = {0};
+  bool strange = false;
+  *out = false;
+  ND_TRY(nd_dir_probe(&info, d, ND_SUMMARY, err));
+  if (!info.regular || info.size > SUMMARY_PAGES) return ND_OK;
+  nd_status status = nd_dir_read(&text, d, ND_SUMMARY, SUMMARY_PAGES, err);
+  const bool zeros = status == ND_OK && (text.n == 0 || text.p[0] == '\0');
+  nd_buf_clear(&text);
+  if (zeros) status = nd_dir_each(d, find_strange, &strange, err);
+  *out = status == ND_OK && zeros && !strange;
+  return status;
+}
+
+static nd_status look(nd_result_dir *r, nd_error *err) {
+  ND_TRY(nd_sums_is_result(&r->finished, &r->dir, err));
+  r->damaged = false;
+  return r->finished ? ND_OK : is_damaged(&r->damaged, &r->dir, err);
+}
+
+nd_status nd_result_dir_refuse_damaged(const nd_result_dir *r, nd_error *err) {
+  return nd_fail(err, ND_ERR_STATE,
+                 "%s/" ND_SUMMARY " is damaged, as a power cut after --sync no may leave it; use "
+                 "--resume never to make the result again",
+                 r->dir.path);
+}
+
 static nd_status refuse_foreign(nd_result_dir *r, nd_error *err) {
   bool begun = false;
   char entry[256] = "";
-  ND_TRY(nd_sums_is_result(&r->finished, &r->dir, err));
-  if (r->finished) return check_owner(r, err);
+  ND_TRY(look(r, err));
+  if (r->finished || r->damaged) return check_owner(r, err);
   ND_TRY(exists(&begun, &r->dir, ".neardup", err));
   if (begun || r->rule.force) return ND_OK;
   ND_TRY(nd_dir_each(&r->dir, note_entry, entry, err));
@@ -119,9 +160,11 @@ static nd_status move_old_away(nd_result_dir *r, nd_error *err) {
   ND_TRY(nd_dir_private(&part, &r->hidden, "old.part", true, err));
   moving m = {r, &r->dir, &part};
   nd_status status = nd_sums_is_result(&ours, &r->dir, err);
-  if (status == ND_OK && ours) {
+  bool damaged = false;
+  if (status == ND_OK && !ours) status = is_damaged(&damaged, &r->dir, err);
+  if (status == ND_OK && (ours || damaged)) {
     bool listed = false;
-    status = nd_sums_tops(&listed, &r->dir, move_old, &m, err);
+    if (ours) status = nd_sums_tops(&listed, &r->dir, move_old, &m, err);
     for (size_t i = 0; status == ND_OK && !listed && first_version[i]; i++)
       status = move_old(&m, first_version[i], err);
     if (status == ND_OK) status = move_old(&m, ND_SUMMARY, err);
@@ -164,6 +207,8 @@ static nd_status finish_moves(nd_result_dir *r, nd_error *err) {
   nd_dir_close(&from);
   /* The manifest first: without it the rest of .neardup is nothing to resume from. */
   if (status == ND_OK) status = nd_dir_remove(&r->hidden, "manifest", err);
+  /* `old` must not outlive `result`: the next commit would take it for its own. */
+  if (status == ND_OK) status = nd_dir_remove(&r->hidden, "old", err);
   if (status == ND_OK) status = nd_dir_remove(&r->hidden, "result", err);
   if (status == ND_OK) r->finished = true;
   return status;
@@ -215,10 +260,14 @@ nd_status nd_result_dir_open(nd_result_dir *r, const char *dir, nd_result_rule r
   ND_TRY(nd_path_join(&r->out, r->hidden.path, "out", err));
   ND_TRY(nd_result_dir_lock(&r->lock, r, "lock", rule.shared, err));
   ND_TRY(exists(&committed, &r->hidden, "result", err));
-  return committed ? finish_moves(r, err) : ND_OK;
+  if (!committed) return ND_OK;
+  ND_TRY(finish_moves(r, err));
+  return look(r, err); /* not synced, what was committed may be damaged */
 }
 
 nd_status nd_result_dir_begin(nd_result_dir *r, const nd_options *options, nd_error *err) {
+  if (r->damaged && strcmp(options->resume, "never") != 0)
+    return nd_result_dir_refuse_damaged(r, err);
   if (r->finished && strcmp(options->resume, "never") != 0)
     return nd_fail(err, ND_ERR_STATE,
                    "%s holds a complete result; choose another directory, or use --resume never to "

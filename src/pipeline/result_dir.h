@@ -33,6 +33,7 @@ typedef struct nd_result_dir {
   int lock;
   bool created;  /* DIR did not exist */
   bool finished; /* DIR holds a complete result */
+  bool damaged;  /* DIR holds a result whose summary.json is not readable */
   bool removed;  /* .neardup is gone */
 } nd_result_dir;
 #define ND_RESULT_CLOSED ((nd_result_dir){.dir = {.fd = -1}, .hidden = {.fd = -1}, .lock = -1})
@@ -49,6 +50,9 @@ nd_status nd_result_dir_open(nd_result_dir *r, const char *dir, nd_result_rule r
  * say --resume never.  Makes an empty `out`. */
 nd_status nd_result_dir_begin(nd_result_dir *r, const nd_options *options,
                               nd_error *err) ND_MUST_CHECK;
+
+/* ND_ERR_STATE, with the remedy. */
+nd_status nd_result_dir_refuse_damaged(const nd_result_dir *r, nd_error *err) ND_MUST_CHECK;
 
 /* Makes what is in `out` the result, in place of an older one.  Closing removes the rest. */
 nd_status nd_result_dir_commit(nd_result_dir *r, nd_error *err) ND_MUST_CHECK;

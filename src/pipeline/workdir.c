@@ -191,6 +191,8 @@ static nd_status agree(nd_workdir *w, const nd_settings *settings, const nd_walk
     w->complete = true;
     return ND_OK;
   }
+  if (w->result.damaged && !unfinished && !never)
+    return nd_result_dir_refuse_damaged(&w->result, err);
   if (unfinished && !never) ND_TRY(compare_manifest(&resumes, w, now->p, piped, err));
   if (settings->shards == 1) ND_TRY(nd_dir_remove(&w->result.hidden, "out", err));
   if (settings->shards == 1) ND_TRY(nd_dir_make(&w->result.hidden, "out", 0700, err));

@@ -19,6 +19,19 @@ neardup dedup in.jsonl -o empty --resume never 2>&1 | said; counts empty
 title "a run without its work is no result"
 rm empty/summary.json
 fails dedup in.jsonl -o empty
+title "summary.json as a power cut after --sync no may leave it"
+neardup dedup in.jsonl -o cut --sync no 2>/dev/null
+: >cut/summary.json
+fails dedup in.jsonl -o cut
+head -c 3000 /dev/zero >cut/summary.json
+neardup dedup in.jsonl -o cut --resume never 2>/dev/null; echo "exit $?"; counts cut
+: >cut/summary.json; echo precious >cut/file
+fails dedup in.jsonl -o cut --resume never
+title "a commit that was interrupted at its end, and another one"
+neardup dedup in.jsonl -o late 2>/dev/null
+mkdir -m 700 late/.neardup late/.neardup/result late/.neardup/old
+cp -r late/kept late/*.* late/.neardup/old
+neardup dedup in.jsonl -o late --threshold 0.9 --resume never 2>/dev/null; echo "exit $?"; ls -A late
 title "--tmp"
 fails dedup in.jsonl -o other --tmp in.jsonl/x 2>&1 | sed 's/neardup-[0-9a-f]*/neardup-…/'
 ls -A other 2>&1
