@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/io_hook.h"
@@ -101,6 +102,24 @@ int nd_io_error_write(nd_error *err, const char *verb, const char *name, int err
                         name + n - TAIL, why, advice);
 }
 
+/* A new file or directory could not be made.  "No space" may mean inodes, though bytes are free. */
+static nd_status fail_to_make(nd_error *err, const char *verb, const char *path, int error_number) {
+  char folder[PATH_MAX];
+  struct statvfs system;
+  size_t n = strlen(path);
+  while (n > 0 && path[n - 1] != '/') n--;
+  if (error_number == ENOSPC && n < sizeof folder) {
+    memcpy(folder, n ? path : ".", n ? n : 1);
+    folder[n ? n : 1] = '\0';
+    if (statvfs(folder, &system) == 0 && system.f_files > 0 && system.f_favail == 0)
+      return nd_fail(err, ND_ERR_IO,
+                     "cannot %s %s: no inodes are left on its file system (see df -i); remove some "
+                     "files or choose another place",
+                     verb, path);
+  }
+  return nd_io_fail(err, verb, path, error_number);
+}
+
 /* ---- single calls ---- */
 
 nd_status nd_io_open(int *fd, const char *path, int flags, mode_t mode, nd_error *err) {
@@ -109,7 +128,7 @@ nd_status nd_io_open(int *fd, const char *path, int flags, mode_t mode, nd_error
   } while (*fd < 0 && errno == EINTR);
   if (*fd >= 0) return ND_OK;
   bool writes = (flags & O_ACCMODE) != O_RDONLY;
-  return nd_io_fail(err, writes ? "open for writing" : "open", path, errno);
+  return fail_to_make(err, writes ? "open for writing" : "open", path, errno);
 }
 
 nd_status nd_io_close(int fd, const char *name, nd_error *err) {
@@ -247,7 +266,7 @@ static nd_status make_dir(const char *path, nd_error *err) {
                    "another name",
                    path);
   }
-  return nd_io_fail(err, "make the directory", path, error_number);
+  return fail_to_make(err, "make the directory", path, error_number);
 }
 
 nd_status nd_io_mkdirs(const char *path, nd_error *err) {
@@ -276,7 +295,7 @@ nd_status nd_io_mkdirs(const char *path, nd_error *err) {
 
 nd_status nd_io_make_private(char *path, const char *in, nd_error *err) {
   if (!nd_io_refused() && mkdtemp(path)) return ND_OK;
-  return nd_io_fail(err, "make a directory in", in, errno);
+  return fail_to_make(err, "make a directory in", in, errno);
 }
 
 nd_status nd_io_remove_dir(const char *path, nd_error *err) {
