@@ -102,22 +102,30 @@ int nd_io_error_write(nd_error *err, const char *verb, const char *name, int err
                         name + n - TAIL, why, advice);
 }
 
-/* A new file or directory could not be made.  "No space" may mean inodes, though bytes are free. */
-static nd_status fail_to_make(nd_error *err, const char *verb, const char *path, int error_number) {
+/* Are no inodes left where `path` is, or would be? */
+static bool lacks_inodes(const char *path) {
   char folder[PATH_MAX];
   struct statvfs system;
   size_t n = strlen(path);
-  while (n > 0 && path[n - 1] != '/') n--;
-  if (error_number == ENOSPC && n < sizeof folder) {
-    memcpy(folder, n ? path : ".", n ? n : 1);
-    folder[n ? n : 1] = '\0';
-    if (statvfs(folder, &system) == 0 && system.f_files > 0 && system.f_favail == 0)
-      return nd_fail(err, ND_ERR_IO,
-                     "cannot %s %s: no inodes are left on its file system (see df -i); remove some "
-                     "files or choose another place",
-                     verb, path);
+  if (n == 0 || n >= sizeof folder) return false;
+  if (statvfs(path, &system) != 0) {
+    memcpy(folder, path, n + 1);
+    while (n > 0 && folder[n - 1] != '/') n--;
+    if (n == 0) folder[n++] = '.';
+    folder[n] = '\0';
+    if (statvfs(folder, &system) != 0) return false;
   }
-  return nd_io_fail(err, verb, path, error_number);
+  return system.f_files > 0 && system.f_favail == 0;
+}
+
+/* A new file or directory could not be made: "no space" may mean inodes, though bytes are free. */
+static nd_status fail_to_make(nd_error *err, const char *verb, const char *path, int error_number) {
+  if (error_number != ENOSPC || !lacks_inodes(path))
+    return nd_io_fail(err, verb, path, error_number);
+  return nd_fail(err, ND_ERR_IO,
+                 "cannot %s %s: no inodes are left on its file system (df -i); remove some files "
+                 "or choose another place",
+                 verb, path);
 }
 
 /* ---- single calls ---- */
@@ -319,6 +327,16 @@ nd_status nd_io_read_dir(const struct dirent **out, DIR *dir, const char *path, 
 nd_status nd_io_real_path(char *out, const char *path, nd_error *err) {
   if (!nd_io_refused() && realpath(path, out)) return ND_OK;
   return nd_io_fail(err, "look at", path, errno);
+}
+
+nd_status nd_io_check_length(const char *dir, size_t between, const char *name, nd_error *err) {
+  size_t n = strlen(dir) + between + strlen(name);
+  if (n < PATH_MAX) return ND_OK;
+  return nd_fail(err, ND_ERR_IO,
+                 "cannot write %s below %s: the path is too long, as it would have up to %zu bytes "
+                 "and %d are allowed; choose a shorter output directory (-o), or input from a "
+                 "directory further down",
+                 name, dir, n, PATH_MAX - 1);
 }
 
 nd_status nd_io_lock(bool *got, int fd, bool shared, bool wait, const char *name, nd_error *err) {

@@ -68,6 +68,11 @@ nd_status nd_io_read_dir(const struct dirent **out, DIR *dir, const char *path,
 /* The path without links and dots; `out` has room for PATH_MAX bytes. */
 nd_status nd_io_real_path(char *out, const char *path, nd_error *err) ND_MUST_CHECK;
 
+/* Refuses `name` below the output `dir`, `between` bytes lying between them, when that path would
+ * be longer than the system takes. */
+nd_status nd_io_check_length(const char *dir, size_t between, const char *name,
+                             nd_error *err) ND_MUST_CHECK;
+
 /* Locks an open file until it is closed; *got = false when another process holds it and we do
  * not `wait`.  Several may hold a `shared` one. */
 nd_status nd_io_lock(bool *got, int fd, bool shared, bool wait, const char *name,

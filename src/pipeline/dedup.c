@@ -8,6 +8,9 @@
 #include "pipeline/survivors.h"
 #include "pipeline/workdir.h"
 
+/* "/.neardup/result/kept/", and the end of a temporary name. */
+enum { BETWEEN = 32 };
+
 typedef struct dedup {
   nd_job_run job;
   nd_workdir dir;
@@ -98,9 +101,12 @@ static nd_status run(dedup *d, const char *const *inputs, size_t n, const char *
   }
   bool piped = false;
   for (size_t i = 0; i < n; i++) piped |= strcmp(inputs[i], "-") == 0;
+  ND_TRY(nd_io_check_length(directory, BETWEEN, "summary.json", err));
   ND_TRY(nd_workdir_open(&d->dir, directory, &j->settings, piped, err));
   j->writes_documents = true;
   ND_TRY(nd_job_plan(j, inputs, n, directory, d->dir.spool, err));
+  for (size_t i = 0; i < j->walk.inputs; i++)
+    ND_TRY(nd_io_check_length(directory, BETWEEN, j->walk.files[i].name, err));
   ND_TRY(nd_workdir_agree(&d->dir, &j->settings, &j->walk, nd_feed_fingerprint(j->feed), err));
   if (d->dir.complete) {
     j->summary->already_complete = 1;
