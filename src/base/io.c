@@ -118,8 +118,7 @@ static bool lacks_inodes(const char *path) {
   return system.f_files > 0 && system.f_favail == 0;
 }
 
-/* A new file or directory could not be made: "no space" may mean inodes, though bytes are free. */
-static nd_status fail_to_make(nd_error *err, const char *verb, const char *path, int error_number) {
+nd_status nd_io_fail_to_make(nd_error *err, const char *verb, const char *path, int error_number) {
   if (error_number != ENOSPC || !lacks_inodes(path))
     return nd_io_fail(err, verb, path, error_number);
   return nd_fail(err, ND_ERR_IO,
@@ -136,7 +135,7 @@ nd_status nd_io_open(int *fd, const char *path, int flags, mode_t mode, nd_error
   } while (*fd < 0 && errno == EINTR);
   if (*fd >= 0) return ND_OK;
   bool writes = (flags & O_ACCMODE) != O_RDONLY;
-  return fail_to_make(err, writes ? "open for writing" : "open", path, errno);
+  return nd_io_fail_to_make(err, writes ? "open for writing" : "open", path, errno);
 }
 
 nd_status nd_io_close(int fd, const char *name, nd_error *err) {
@@ -274,7 +273,7 @@ static nd_status make_dir(const char *path, nd_error *err) {
                    "another name",
                    path);
   }
-  return fail_to_make(err, "make the directory", path, error_number);
+  return nd_io_fail_to_make(err, "make the directory", path, error_number);
 }
 
 nd_status nd_io_mkdirs(const char *path, nd_error *err) {
@@ -303,7 +302,7 @@ nd_status nd_io_mkdirs(const char *path, nd_error *err) {
 
 nd_status nd_io_make_private(char *path, const char *in, nd_error *err) {
   if (!nd_io_refused() && mkdtemp(path)) return ND_OK;
-  return fail_to_make(err, "make a directory in", in, errno);
+  return nd_io_fail_to_make(err, "make a directory in", in, errno);
 }
 
 nd_status nd_io_remove_dir(const char *path, nd_error *err) {

@@ -114,6 +114,9 @@ static inline nd_status nd_io_fail(nd_error *err, const char *verb, const char *
   return nd_status_after(ND_ERR_IO, nd_io_error_write(err, verb, name, error_number));
 }
 
+/* The same where a new entry was to be made: "no space" may mean inodes, though bytes are free. */
+nd_status nd_io_fail_to_make(nd_error *err, const char *verb, const char *path, int error_number);
+
 /* Tests: the system call number `nth` from now (1 = the next) fails with
  * `error_number`; 0 = none.  Advice and the closing of descriptors on a failure
  * path are not counted.  With ND_IO_KILL the process is killed before that call. */

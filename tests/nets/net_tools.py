@@ -212,7 +212,7 @@ class Lab:
         run = self.run(*arguments, **how)
         self.failures += 1
         expect(run.status == status, f"exit {status} was expected: {run}")
-        expect("neardup: " in run.err or "rejected" in run.err, f"says nothing: {run}")
+        expect(any(w in run.err for w in ("neardup: ", "rejected")), f"says nothing: {run}")
         for words in (says,) if isinstance(says, str) else says:
             expect(any(w in run.err for w in words.split("|")), f"does not say “{words}”: {run}")
         return run

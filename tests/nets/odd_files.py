@@ -167,6 +167,57 @@ def bind_loop(lab):
     lab.finish("dedup", folder, "-o", lab / "out", "--resume", "never", right=right, out=lab / "out")
 
 
+FOLDING = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Opens lower-case names below kept/, as a file system without case would. */
+static int folded(const char *symbol, const char *path, int flags, unsigned mode) {
+  char name[4096];
+  snprintf(name, sizeof name, "%s", path);
+  char *p = strstr(name, "/kept/");
+  for (; p && *p; p++)
+    if (*p >= 'A' && *p <= 'Z') *p += 'a' - 'A';
+  int (*next)(const char *, int, unsigned) = (int (*)(const char *, int, unsigned))dlsym(RTLD_NEXT, symbol);
+  return next(name, flags, mode);
+}
+
+#define OPENER(name)                           \
+  int name(const char *path, int flags, ...) { \
+    va_list more;                              \
+    va_start(more, flags);                     \
+    unsigned mode = va_arg(more, unsigned);    \
+    va_end(more);                              \
+    return folded(#name, path, flags, mode);   \
+  }
+OPENER(open)
+OPENER(open64)
+"""
+
+
+@net("names that differ only in case, where opening does not tell them apart")
+def case_preloaded(lab):
+    compiler = next((c for c in ("cc", "gcc", "clang") if shutil.which(c)), None)
+    if not compiler:
+        raise Skipped("no compiler")
+    (lab / "folding.c").write_text(FOLDING)
+    tool(compiler, "-shared", "-fPIC", "-O1", "-o", lab / "folding.so", lab / "folding.c", "-ldl")
+    env = {"LD_PRELOAD": str(lab / "folding.so")}
+    corpus = lab / "in"
+    corpus.mkdir()
+    for name, text in zip(("README", "other", "readme"), lab.documents(3)):
+        (corpus / name).write_text(text + "\n")
+    right = lab.undisturbed(corpus)
+    out = lab / "out"
+    lab.refuse("dedup", corpus, "-o", out, env=env, says="case")
+    expect(not (out / "summary.json").exists(), "it looks complete")
+    lab.finish("dedup", corpus, "-o", out, right=right, out=out)
+
+
 @net("names that differ only in case, on a file system that does not tell them apart")
 def case_folded(lab):
     need("chattr")

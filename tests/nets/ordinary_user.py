@@ -82,12 +82,12 @@ def unreadable_input(lab):
     expect(not (out / "kept/000000.txt").exists(), "kept what cannot be read")
     lab.refuse("pairs", corpus / "000000.txt", "--tmp", home, user=NOBODY, status=3, says=["rejected"])
     before = snapshot(out)
-    # The input was repaired: the result of the other input is not replaced by itself.
+    # The input was repaired: the result of the other input stays until told.
     (corpus / "000000.txt").chmod(0o644)
     (corpus / "sub").chmod(0o755)
     (corpus / "sub/hidden.txt").unlink()
     (corpus / "sub").rmdir()
-    lab.refuse("dedup", corpus, "-o", out, user=NOBODY, says=["--resume never"])
+    lab.refuse("dedup", corpus, "-o", out, user=NOBODY, status=3, says=["--resume never"])
     expect_untouched(before, out, "the result of another input")
     lab.finish("dedup", corpus, "-o", out, "--resume", "never", user=NOBODY, right=right, out=out)
 

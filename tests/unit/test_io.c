@@ -524,17 +524,17 @@ static void test_real_path(void **state) {
 /* The longest path fits, one more byte does not; what to do stands at the end of the message. */
 static void test_lengths(void **state) {
   (void)state;
-  static char dir[PATH_MAX];
-  memset(dir, 'd', sizeof dir - 1);
+  static char path[PATH_MAX];
+  memset(path, 'd', sizeof path - 1);
   ok(nd_io_check_length("dir", 10, "name", &err));
-  ok(nd_io_check_length("", 0, dir, &err));
-  assert_int_equal(nd_io_check_length(dir, 1, "", &err), ND_ERR_IO);
-  assert_int_equal(nd_io_check_length(dir, 0, dir, &err), ND_ERR_IO);
+  ok(nd_io_check_length("", 0, path, &err));
+  assert_int_equal(nd_io_check_length(path, 1, "", &err), ND_ERR_IO);
+  assert_int_equal(nd_io_check_length(path, 0, path, &err), ND_ERR_IO);
   assert_non_null(strstr(err.message, "too long"));
   assert_non_null(strstr(err.message, "shorter output directory"));
-  dir[sizeof dir - 1 - 11] = '\0';
-  ok(nd_io_check_length(dir, 7, "name", &err));
-  assert_int_equal(nd_io_check_length(dir, 8, "name", &err), ND_ERR_IO);
+  path[sizeof path - 1 - 11] = '\0';
+  ok(nd_io_check_length(path, 7, "name", &err));
+  assert_int_equal(nd_io_check_length(path, 8, "name", &err), ND_ERR_IO);
 }
 
 int main(void) {
