@@ -24,7 +24,7 @@ static nd_status fail_entry(nd_error *err, const char *verb, const nd_dir *d, co
                             int error_number) {
   char *path = NULL;
   nd_status status = nd_path_join(&path, d->path, name, NULL);
-  status = nd_io_fail(err, verb, status == ND_OK ? path : name, error_number);
+  status = nd_io_fail_to_make(err, verb, status == ND_OK ? path : name, error_number);
   nd_free(path);
   return status;
 }
@@ -291,7 +291,8 @@ nd_status nd_io_open_unnamed(int *fd, const char *dir, nd_error *err) {
 #ifdef O_TMPFILE
   status = open_at(fd, d.fd, ".", O_TMPFILE | O_RDWR | O_EXCL, 0600);
   named = status != ND_OK && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL);
-  if (status != ND_OK && !named) status = nd_io_fail(err, "create a temporary file in", dir, errno);
+  if (status != ND_OK && !named)
+    status = nd_io_fail_to_make(err, "create a temporary file in", dir, errno);
 #endif
   if (named) status = open_and_unlink(fd, &d, err);
   nd_dir_close(&d);

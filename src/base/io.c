@@ -103,6 +103,31 @@ int nd_io_error_write(nd_error *err, const char *verb, const char *name, int err
                         name + n - TAIL, why, advice);
 }
 
+/* Are no inodes left where `path` is, or would be? */
+static bool lacks_inodes(const char *path) {
+  char folder[PATH_MAX];
+  struct statvfs system;
+  size_t n = strlen(path);
+  if (n == 0 || n >= sizeof folder) return false;
+  if (statvfs(path, &system) != 0) {
+    memcpy(folder, path, n + 1);
+    while (n > 0 && folder[n - 1] != '/') n--;
+    if (n == 0) folder[n++] = '.';
+    folder[n] = '\0';
+    if (statvfs(folder, &system) != 0) return false;
+  }
+  return system.f_files > 0 && system.f_favail == 0;
+}
+
+nd_status nd_io_fail_to_make(nd_error *err, const char *verb, const char *path, int error_number) {
+  if (error_number != ENOSPC || !lacks_inodes(path))
+    return nd_io_fail(err, verb, path, error_number);
+  return nd_fail(err, ND_ERR_IO,
+                 "cannot %s %s: no inodes are left on its file system (df -i); remove some files "
+                 "or choose another place",
+                 verb, path);
+}
+
 /* ---- single calls ---- */
 
 nd_status nd_io_open(int *fd, const char *path, int flags, mode_t mode, nd_error *err) {
@@ -111,7 +136,7 @@ nd_status nd_io_open(int *fd, const char *path, int flags, mode_t mode, nd_error
   } while (*fd < 0 && errno == EINTR);
   if (*fd >= 0) return ND_OK;
   bool writes = (flags & O_ACCMODE) != O_RDONLY;
-  return nd_io_fail(err, writes ? "open for writing" : "open", path, errno);
+  return nd_io_fail_to_make(err, writes ? "open for writing" : "open", path, errno);
 }
 
 nd_status nd_io_close(int fd, const char *name, nd_error *err) {
@@ -256,7 +281,7 @@ static nd_status make_dir(const char *path, nd_error *err) {
                    "another name",
                    path);
   }
-  return nd_io_fail(err, "make the directory", path, error_number);
+  return nd_io_fail_to_make(err, "make the directory", path, error_number);
 }
 
 nd_status nd_io_mkdirs(const char *path, nd_error *err) {
@@ -285,7 +310,7 @@ nd_status nd_io_mkdirs(const char *path, nd_error *err) {
 
 nd_status nd_io_make_private(char *path, const char *in, nd_error *err) {
   if (!nd_io_refused() && mkdtemp(path)) return ND_OK;
-  return nd_io_fail(err, "make a directory in", in, errno);
+  return nd_io_fail_to_make(err, "make a directory in", in, errno);
 }
 
 nd_status nd_io_remove_dir(const char *path, nd_error *err) {
@@ -309,6 +334,16 @@ nd_status nd_io_read_dir(const struct dirent **out, DIR *dir, const char *path, 
 nd_status nd_io_real_path(char *out, const char *path, nd_error *err) {
   if (!nd_io_refused() && realpath(path, out)) return ND_OK;
   return nd_io_fail(err, "look at", path, errno);
+}
+
+nd_status nd_io_check_length(const char *dir, size_t between, const char *name, nd_error *err) {
+  size_t n = strlen(dir) + between + strlen(name);
+  if (n < PATH_MAX) return ND_OK;
+  return nd_fail(err, ND_ERR_IO,
+                 "cannot write %s below %s: the path is too long, as it would have up to %zu bytes "
+                 "and %d are allowed; choose a shorter output directory (-o), or input from a "
+                 "directory further down",
+                 name, dir, n, PATH_MAX - 1);
 }
 
 nd_status nd_io_lock(bool *got, int fd, bool shared, bool wait, const char *name, nd_error *err) {

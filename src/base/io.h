@@ -71,6 +71,11 @@ nd_status nd_io_read_dir(const struct dirent **out, DIR *dir, const char *path,
 /* The path without links and dots; `out` has room for PATH_MAX bytes. */
 nd_status nd_io_real_path(char *out, const char *path, nd_error *err) ND_MUST_CHECK;
 
+/* Refuses `name` below the output `dir`, `between` bytes lying between them, when that path would
+ * be longer than the system takes. */
+nd_status nd_io_check_length(const char *dir, size_t between, const char *name,
+                             nd_error *err) ND_MUST_CHECK;
+
 /* Locks an open file until it is closed; *got = false when another process holds it and we do
  * not `wait`.  Several may hold a `shared` one. */
 nd_status nd_io_lock(bool *got, int fd, bool shared, bool wait, const char *name,
@@ -116,6 +121,9 @@ static inline nd_status nd_io_fail(nd_error *err, const char *verb, const char *
                                    int error_number) {
   return nd_status_after(ND_ERR_IO, nd_io_error_write(err, verb, name, error_number));
 }
+
+/* The same where a new entry was to be made: "no space" may mean inodes, though bytes are free. */
+nd_status nd_io_fail_to_make(nd_error *err, const char *verb, const char *path, int error_number);
 
 /* Tests: the system call number `nth` from now (1 = the next) fails with
  * `error_number`; 0 = none.  Advice and the closing of descriptors on a failure

@@ -2,14 +2,39 @@
 #include "neardup/status.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
+
+enum { LONGEST_TEXT = 1 << 14, HEAD = 400 };
+
+static bool continues(char c) {
+  return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+/* A path may have 4,096 bytes: takes its middle out, as the reason and the remedy stand at the end.
+ * No character of UTF-8 is cut. */
+static void shorten(char *message, size_t room, const char *text) {
+  const char *dots = " ... ";
+  size_t n = strlen(text), head = HEAD, from = n - (room - 1 - HEAD - strlen(dots));
+  while (head > HEAD - 4 && continues(text[head])) head--;
+  while (from < n && continues(text[from])) from++;
+  snprintf(message, room, "%.*s%s%s", (int)head, text, dots, text + from);
+}
 
 int nd_error_write(nd_error *err, nd_status status, const char *format, ...) {
   if (err == NULL) return 0;
   va_list args;
   va_start(args, format);
-  vsnprintf(err->message, sizeof err->message, format, args);
+  int n = vsnprintf(err->message, sizeof err->message, format, args);
   va_end(args);
+  if (n >= (int)sizeof err->message) {
+    char text[LONGEST_TEXT];
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    shorten(err->message, sizeof err->message, text);
+  }
   err->status = status;
   /* File names and ids come from strangers: no escape sequence may reach a
    * terminal through an error message. */

@@ -42,6 +42,9 @@ static void report(const nd_summary *s, const cli_args *args, const cli_progress
   if (p->how == CLI_PROGRESS_JSON) return;
   if (s->already_complete) {
     fprintf(stderr, "%s is complete already: nothing to do\n", cli_shown(args->extra[OUTPUT]));
+    if (s->rejected)
+      fprintf(stderr, "%s rejected: --resume never reads the input again\n",
+              cli_count(s->rejected));
     return;
   }
   if (s->shard_only) {

@@ -7,32 +7,59 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { MAX_DEPTH = 256 };
+enum { MAX_DEPTH = 256, CHUNK = 64 << 10 };
 
 typedef struct avoided {
   bool set;
   uint64_t device, inode;
 } avoided;
 
+/* The strings lie in chunks, which never move; a long string has a chunk of its own. */
+struct nd_walk_chunk {
+  struct nd_walk_chunk *next;
+  char bytes[];
+};
+
 void nd_walk_clear(nd_walk *w) {
-  for (size_t i = 0; i < w->string_n; i++) nd_free(w->strings[i]);
-  nd_free(w->strings);
+  while (w->chunks) {
+    struct nd_walk_chunk *next = w->chunks->next;
+    nd_free(w->chunks);
+    w->chunks = next;
+  }
   nd_free(w->files);
   nd_free(w->problems);
   *w = (nd_walk){0};
 }
 
+static nd_status add_chunk(char **out, nd_walk *w, size_t bytes, nd_error *err) {
+  struct nd_walk_chunk *chunk = nd_malloc(sizeof *chunk + bytes);
+  if (!chunk) return nd_fail_memory(err, sizeof *chunk + bytes);
+  chunk->next = w->chunks;
+  w->chunks = chunk;
+  *out = chunk->bytes;
+  return ND_OK;
+}
+
 /* A copy of a + b + c that lives as long as the walk. */
 static nd_status keep_string(const char **out, nd_walk *w, const char *a, const char *b,
                              const char *c, nd_error *err) {
-  ND_TRY(nd_array_grow(&w->strings, &w->string_cap, w->string_n + 1, sizeof *w->strings, err));
-  size_t x = strlen(a), y = strlen(b), z = strlen(c);
-  char *copy = nd_malloc(x + y + z + 1);
-  if (!copy) return nd_fail_memory(err, x + y + z + 1);
+  size_t x = strlen(a), y = strlen(b), z = strlen(c), n = x + y + z + 1;
+  char *copy = w->free;
+  if (n > w->left) {
+    bool own = n > CHUNK / 8;
+    ND_TRY(add_chunk(&copy, w, own ? n : CHUNK, err));
+    if (!own) {
+      w->free = copy;
+      w->left = CHUNK;
+    }
+  }
   memcpy(copy, a, x);
   memcpy(copy + x, b, y);
   memcpy(copy + x + y, c, z + 1);
-  w->strings[w->string_n++] = copy;
+  if (copy == w->free) {
+    w->free += n;
+    w->left -= n;
+  }
   *out = copy;
   return ND_OK;
 }
@@ -56,59 +83,53 @@ static int by_bytes(const void *a, const void *b) {
   return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The entries of a directory, sorted; the caller frees them. */
-static nd_status list_entries(char ***out, size_t *n, DIR *dir, const char *path, nd_error *err) {
+/* The paths of a directory's entries, sorted; the caller frees the list. */
+static nd_status list_entries(const char ***out, size_t *n, nd_walk *w, DIR *dir, const char *path,
+                              nd_error *err) {
   size_t cap = 0;
+  const char *slash = path[strlen(path) - 1] == '/' ? "" : "/";
   for (;;) {
     const struct dirent *e;
     ND_TRY(nd_io_read_dir(&e, dir, path, err));
     if (!e) break;
     ND_TRY(nd_array_grow(out, &cap, *n + 1, sizeof **out, err));
-    char *copy = nd_malloc(strlen(e->d_name) + 1);
-    if (!copy) return nd_fail_memory(err, strlen(e->d_name) + 1);
-    strcpy(copy, e->d_name);
-    (*out)[(*n)++] = copy;
+    ND_TRY(keep_string(&(*out)[*n], w, path, slash, e->d_name, err));
+    (*n)++;
   }
   if (*n) qsort(*out, *n, sizeof **out, by_bytes);
   return ND_OK;
 }
 
-static nd_status walk_directory(nd_walk *w, const char *path, const char *name, avoided avoid,
-                                int depth, nd_error *err);
+static nd_status walk_directory(nd_walk *w, const char *path, size_t root, avoided avoid, int depth,
+                                nd_error *err);
 
-static nd_status walk_entry(nd_walk *w, const char *path, const char *name, avoided avoid,
-                            int depth, nd_error *err) {
+/* The name of an entry is its path without the first `root` bytes, the argument's. */
+static nd_status walk_entry(nd_walk *w, const char *path, size_t root, avoided avoid, int depth,
+                            nd_error *err) {
   nd_file_info info;
   nd_error local;
   if (nd_io_probe(&info, path, &local) != ND_OK) return add_problem(w, path, local.message, err);
   if (!info.exists) return add_problem(w, path, "cannot be opened: the link leads nowhere", err);
-  if (info.regular) return add_file(w, path, name, &info, err);
+  if (info.regular) return add_file(w, path, path + root, &info, err);
   if (!info.directory) return add_problem(w, path, "is neither a file nor a directory", err);
   char target[2];
   if (readlink(path, target, sizeof target) >= 0) return ND_OK; /* no loops */
   if (avoid.set && info.device == avoid.device && info.inode == avoid.inode) return ND_OK;
   if (depth >= MAX_DEPTH) return add_problem(w, path, "is nested deeper than 256 directories", err);
-  return walk_directory(w, path, name, avoid, depth + 1, err);
+  return walk_directory(w, path, root, avoid, depth + 1, err);
 }
 
-static nd_status walk_directory(nd_walk *w, const char *path, const char *name, avoided avoid,
-                                int depth, nd_error *err) {
+static nd_status walk_directory(nd_walk *w, const char *path, size_t root, avoided avoid, int depth,
+                                nd_error *err) {
   DIR *dir;
   nd_error local;
   if (nd_io_open_dir(&dir, path, &local) != ND_OK) return add_problem(w, path, local.message, err);
-  char **entries = NULL;
+  const char **entries = NULL;
   size_t n = 0;
-  nd_status status = list_entries(&entries, &n, dir, path, err);
+  nd_status status = list_entries(&entries, &n, w, dir, path, err);
   closedir(dir);
-  const char *slash = path[strlen(path) - 1] == '/' ? "" : "/";
-  for (size_t i = 0; i < n && status == ND_OK; i++) {
-    const char *entry_path = NULL, *entry_name = NULL;
-    status = keep_string(&entry_path, w, path, slash, entries[i], err);
-    if (status == ND_OK)
-      status = keep_string(&entry_name, w, name, name[0] ? "/" : "", entries[i], err);
-    if (status == ND_OK) status = walk_entry(w, entry_path, entry_name, avoid, depth, err);
-  }
-  for (size_t i = 0; i < n; i++) nd_free(entries[i]);
+  for (size_t i = 0; i < n && status == ND_OK; i++)
+    status = walk_entry(w, entries[i], root, avoid, depth, err);
   nd_free(entries);
   return status;
 }
@@ -182,7 +203,9 @@ static nd_status walk_all(nd_walk *out, const char *const *inputs, size_t n, con
     const char *path;
     ND_TRY(keep_string(&path, out, inputs[i], "", "", err));
     if (info.directory) {
-      ND_TRY(walk_directory(out, path, "", away, 0, err));
+      size_t bytes = strlen(path);
+      size_t root = path[bytes - 1] == '/' ? bytes : bytes + 1;
+      ND_TRY(walk_directory(out, path, root, away, 0, err));
     } else if (info.regular) {
       ND_TRY(add_file(out, path, last_part(path), &info, err));
     } else {

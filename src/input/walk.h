@@ -2,7 +2,9 @@
  *
  * A directory is walked, entries sorted by bytes; symbolic links to files are
  * followed, to directories not.  Each file knows the path it is called by (its
- * id) and the relative name its kept part is written under. */
+ * id) and the relative name its kept part is written under.
+ *
+ * A file costs its path and 41 bytes: its name is the end of its path. */
 #ifndef ND_INPUT_WALK_H
 #define ND_INPUT_WALK_H
 
@@ -28,8 +30,9 @@ typedef struct nd_walk {
   size_t inputs;             /* the first so many; the rest is what they are held against */
   nd_walk_problem *problems; /* entries that cannot be read */
   size_t problem_n, problem_cap;
-  char **strings;
-  size_t string_n, string_cap;
+  struct nd_walk_chunk *chunks; /* of all strings */
+  char *free;                   /* room in the last one that is shared */
+  size_t left;
 } nd_walk;
 
 /* An argument that does not exist is an error; an entry of a directory that

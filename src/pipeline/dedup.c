@@ -9,6 +9,9 @@
 #include "pipeline/survivors.h"
 #include "pipeline/workdir.h"
 
+/* "/.neardup/result/kept/", and the end of a temporary name. */
+enum { BETWEEN = 32 };
+
 typedef struct dedup {
   nd_job_run job;
   nd_workdir dir;
@@ -113,11 +116,14 @@ static nd_status run(dedup *d, const char *const *inputs, size_t n, const char *
   const nd_guard guard = {
       .outputs = &output, .output_n = 1, .inputs = inputs, .input_n = n, .options = j->options};
   ND_TRY(nd_guard_check(&guard, err));
+  ND_TRY(nd_io_check_length(directory, BETWEEN, "summary.json", err));
   for (size_t i = 0; i < n; i++) d->piped |= strcmp(inputs[i], "-") == 0;
   ND_TRY(nd_workdir_open(&d->dir, directory, &j->settings, d->piped, err));
   ND_TRY(place_spool(d, err));
   j->writes_documents = true;
   ND_TRY(nd_job_plan(j, inputs, n, directory, d->dir.spool, err));
+  for (size_t i = 0; i < j->walk.inputs; i++)
+    ND_TRY(nd_io_check_length(directory, BETWEEN, j->walk.files[i].name, err));
   ND_TRY(nd_workdir_agree(&d->dir, &j->settings, &j->walk, nd_feed_fingerprint(j->feed), err));
   d->agreed = true;
   if (d->dir.complete) {

@@ -459,7 +459,15 @@ static nd_status make_file(keeper *k, uint32_t f, uint64_t size, nd_error *err) 
   const mode_t mode = info.exists && k->job->walk.files[f].real == k->job->walk.files[f].path
                           ? (info.mode & 0666) | 0200
                           : 0666;
-  if (status == ND_OK) status = nd_io_open(&fd, path, O_WRONLY | O_CREAT | O_TRUNC, mode, err);
+  if (status == ND_OK) {
+    status = nd_io_open(&fd, path, O_WRONLY | O_CREAT | O_EXCL, mode, err);
+    if (status != ND_OK && nd_io_probe(&info, path, NULL) == ND_OK && info.exists)
+      status =
+          nd_fail(err, ND_ERR_STATE,
+                  "cannot write %s: its file system takes two names of the input for one, such "
+                  "as those that differ only in case; choose another output directory",
+                  path);
+  }
   if (status == ND_OK) {
     /* Writing into reserved space is several times faster on ext4.  The size stays 0, so that a
      * crash cannot leave zeros in place of bytes that were never written. */

@@ -130,7 +130,7 @@ static const nd_option_info table[] = {
     {"threads", ND_OPTION_COUNT, FIELD(threads), "0", "N", NULL, 0, 1024, SKETCH | ND_FOR_PLAN,
      "threads to use; 0 means all cores"},
     {"memory", ND_OPTION_SIZE, FIELD(memory), "0", "SIZE", NULL, 0, UINT64_C(1) << 50,
-     SKETCH | ND_FOR_PLAN, "memory to use; 0 means half of the machine's"},
+     SKETCH | ND_FOR_PLAN, "memory to use; 0 means half of the machine's, or of a cgroup's limit"},
     {"tmp", ND_OPTION_TEXT, FIELD(tmp), "", "DIR", NULL, 0, 0, SKETCH | ND_FOR_PLAN,
      "where temporary files go; normally beside the output"},
     {"shard", ND_OPTION_TEXT, FIELD(shard), "", "I/N", NULL, 0, 0, ND_FOR_DEDUP,

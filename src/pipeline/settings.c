@@ -2,19 +2,20 @@
 #include "pipeline/settings.h"
 
 #include <stdio.h>
-#include <unistd.h>
 
+#include "base/machine.h"
 #include "base/threads.h"
 #include "candidate/bands.h"
 #include "pipeline/methods.h"
 #include "sketch/supershingle.h"
 
 enum { USUAL_PERMUTATIONS = 128, USUAL_MIN_VALUES = 84, USUAL_WORDS = 5 };
+enum { LEAST_MEMORY = 16 << 20 };
 
-static uint64_t half_of_memory(void) {
-  long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-  if (pages <= 0 || size <= 0) return UINT64_C(1) << 30;
-  return (uint64_t)pages * (uint64_t)size / 2;
+/* Buffers beyond the budget need room, and so do the pages that the system caches. */
+static uint64_t usual_memory(void) {
+  uint64_t half = nd_machine_memory("") / 2;
+  return half < LEAST_MEMORY ? LEAST_MEMORY : half;
 }
 
 static double as_double(nd_decimal d) {
@@ -328,7 +329,7 @@ nd_status nd_settings_resolve(nd_settings *out, const nd_options *o, nd_error *e
   *out = (nd_settings){.options = o};
   nd_settings *s = out;
   if (strcmp(o->format, "auto") != 0) s->format = nd_format_find(o->format);
-  s->memory = o->memory ? o->memory : half_of_memory();
+  s->memory = o->memory ? o->memory : usual_memory();
   s->input = (nd_input_options){.id_field = o->id_field,
                                 .text_field = o->text_field,
                                 .url_field = o->url_field,
@@ -355,7 +356,7 @@ nd_status nd_settings_resolve(nd_settings *out, const nd_options *o, nd_error *e
   ND_TRY(resolve_keep(s, o, err));
   ND_TRY(resolve_shard(s, o, err));
   s->threads = o->threads ? (unsigned)o->threads : nd_threads_cores();
-  if (o->memory && o->memory < (UINT64_C(16) << 20))
+  if (o->memory && o->memory < LEAST_MEMORY)
     return nd_fail(err, ND_ERR_USAGE, "--memory must be at least 16M");
   return ND_OK;
 }

@@ -521,6 +521,22 @@ static void test_real_path(void **state) {
   nd_io_fail_at(0, 0);
 }
 
+/* The longest path fits, one more byte does not; what to do stands at the end of the message. */
+static void test_lengths(void **state) {
+  (void)state;
+  static char path[PATH_MAX];
+  memset(path, 'd', sizeof path - 1);
+  ok(nd_io_check_length("dir", 10, "name", &err));
+  ok(nd_io_check_length("", 0, path, &err));
+  assert_int_equal(nd_io_check_length(path, 1, "", &err), ND_ERR_IO);
+  assert_int_equal(nd_io_check_length(path, 0, path, &err), ND_ERR_IO);
+  assert_non_null(strstr(err.message, "too long"));
+  assert_non_null(strstr(err.message, "shorter output directory"));
+  path[sizeof path - 1 - 11] = '\0';
+  ok(nd_io_check_length(path, 7, "name", &err));
+  assert_int_equal(nd_io_check_length(path, 8, "name", &err), ND_ERR_IO);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_teardown(test_transfers, clear_hooks),
@@ -529,6 +545,7 @@ int main(void) {
       cmocka_unit_test_teardown(test_directories, clear_hooks),
       cmocka_unit_test_teardown(test_every_call_fails, clear_hooks),
       cmocka_unit_test_teardown(test_copy_range, clear_hooks),
+      cmocka_unit_test_teardown(test_lengths, clear_hooks),
       cmocka_unit_test_teardown(test_lock, clear_hooks),
       cmocka_unit_test_teardown(test_real_path, clear_hooks),
       cmocka_unit_test_teardown(test_writer, clear_hooks),

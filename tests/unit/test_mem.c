@@ -182,6 +182,29 @@ static void messages_are_cut_and_clean(void **state) {
     assert_string_not_equal(nd_status_name((nd_status)s), "unknown");
 }
 
+/* Of a message that is too long the middle goes, for the end says what to do; no character is cut.
+ */
+static void long_messages_keep_their_end(void **state) {
+  (void)state;
+  static char name[20000];
+  nd_error e;
+  for (size_t n = 900; n < 1100; n++) {
+    for (size_t i = 0; i + 2 <= n; i += 2) memcpy(name + i, "\xc3\xa4", 3);
+    nd_fail(&e, ND_ERR_IO, "x%s cannot %s: reason; remedy", n % 2 ? "x" : "", name);
+    size_t length = strlen(e.message);
+    assert_true(length < sizeof e.message && length > 880);
+    assert_string_equal(e.message + length - 16, ": reason; remedy");
+    for (const char *c = e.message; *c; c++) {
+      bool first = (unsigned char)*c == 0xc3;
+      assert_true(!first || (unsigned char)c[1] == 0xa4);
+      assert_true((unsigned char)*c != 0xa4 || (c > e.message && (unsigned char)c[-1] == 0xc3));
+    }
+  }
+  memset(name, 'n', sizeof name - 1); /* no path is that long */
+  nd_fail(&e, ND_ERR_IO, "cannot %s: reason", name);
+  assert_true(strlen(e.message) == sizeof e.message - 1);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_teardown(fails_the_nth, clear_hooks),
@@ -193,6 +216,7 @@ int main(void) {
       cmocka_unit_test(prints_like_snprintf),
       cmocka_unit_test_teardown(array_grows_and_keeps, clear_hooks),
       cmocka_unit_test(strings_compare),
-      cmocka_unit_test(messages_are_cut_and_clean)};
+      cmocka_unit_test(messages_are_cut_and_clean),
+      cmocka_unit_test(long_messages_keep_their_end)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
