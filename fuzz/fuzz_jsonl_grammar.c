@@ -19,9 +19,9 @@ static size_t line_n;
 static nd_buf file, packed, spelled, decoded;
 static const char *names[FIELDS]; /* what the reader is asked for */
 
-static const char *const usable[] = {
-    "text", "id",        "url", "time", "a", "t\xc3\xa9xt", "\"q\"\\", "\xf0\x9f\x98\x80",
-    "",     "text\xc2\x80", NULL};
+static const char *const usable[] = {"text", "id",           "url",     "time",
+                                     "a",    "t\xc3\xa9xt",  "\"q\"\\", "\xf0\x9f\x98\x80",
+                                     "",     "text\xc2\x80", NULL};
 
 /* --- strings ---------------------------------------------------------------- */
 static void put_escape(nd_buf *out, unsigned unit, fuzz_bytes *in) {
@@ -47,7 +47,7 @@ static void put_spelled(nd_buf *out, uint32_t c, fuzz_bytes *in) {
 
 /* The inside of a string; what it means is appended to `means`. */
 static void put_inside(nd_buf *out, nd_buf *means, fuzz_bytes *in) {
-  static const uint32_t odd[] = {0,      0x7f,   0x80,    0x7ff,   0x800,   0xffff,  0x10000,
+  static const uint32_t odd[] = {0,      0x7f,   0x80,     0x7ff,  0x800,  0xffff,  0x10000,
                                  0x2028, 0xfeff, 0x10ffff, 0xd7ff, 0xe000, 0x1f600, 0xfffd};
   static const char letters[] = "abc xyz";
   unsigned high = 0; /* a lone one that was written last */
@@ -190,16 +190,47 @@ static bool put_value(value_kind *kind, nd_buf *out, nd_buf *means, unsigned dep
 
 /* --- lines ------------------------------------------------------------------- */
 /* Members with values that no JSON has. */
-static const char *const faults[] = {
-    "\"x\":01",       "\"x\":1.",       "\"x\":.5",      "\"x\":+1",         "\"x\":-",
-    "\"x\":1e",       "\"x\":0x1",      "\"x\":NaN",     "\"x\":Infinity",   "\"x\" 1",
-    "\"x\":",         "\"x\":1,",       ",\"x\":1",      "'x':1",            "x:1",
-    "\"x\":[1,]",     "\"x\":{1}",      "\"x\":'a'",     "\"x\":tru",        "\"x\":nulll",
-    "\"x\":\"\\x\"",  "\"x\":\"\\u12G4\"", "\"x\":\"\\u123\"", "\"x\":\"\1\"", "\"x\":\"\t\"",
-    "\"x\":\"\x1f\"", "\"x\":\"\xff\"", "\"x\":\"\xc0\x80\"", "\"x\":\"\xed\xa0\x80\"",
-    "\"x\":\"\xf4\x90\x80\x80\"", "\"x\":\"\xe2\x82\"", "\"x\":\"\x80\"", "\"x\":\"\xf8\x88\x80\x80\x80\"",
-    "\"x\":1 2",      "\"x\":\"a\"\"b\"", "\"x\":[1}",   "\"x\":{\"a\":1]",  "\"x\":/**/1",
-    "\"x\":\xef\xbb\xbf" "1", NULL};
+static const char *const faults[] = {"\"x\":01",
+                                     "\"x\":1.",
+                                     "\"x\":.5",
+                                     "\"x\":+1",
+                                     "\"x\":-",
+                                     "\"x\":1e",
+                                     "\"x\":0x1",
+                                     "\"x\":NaN",
+                                     "\"x\":Infinity",
+                                     "\"x\" 1",
+                                     "\"x\":",
+                                     "\"x\":1,",
+                                     ",\"x\":1",
+                                     "'x':1",
+                                     "x:1",
+                                     "\"x\":[1,]",
+                                     "\"x\":{1}",
+                                     "\"x\":'a'",
+                                     "\"x\":tru",
+                                     "\"x\":nulll",
+                                     "\"x\":\"\\x\"",
+                                     "\"x\":\"\\u12G4\"",
+                                     "\"x\":\"\\u123\"",
+                                     "\"x\":\"\1\"",
+                                     "\"x\":\"\t\"",
+                                     "\"x\":\"\x1f\"",
+                                     "\"x\":\"\xff\"",
+                                     "\"x\":\"\xc0\x80\"",
+                                     "\"x\":\"\xed\xa0\x80\"",
+                                     "\"x\":\"\xf4\x90\x80\x80\"",
+                                     "\"x\":\"\xe2\x82\"",
+                                     "\"x\":\"\x80\"",
+                                     "\"x\":\"\xf8\x88\x80\x80\x80\"",
+                                     "\"x\":1 2",
+                                     "\"x\":\"a\"\"b\"",
+                                     "\"x\":[1}",
+                                     "\"x\":{\"a\":1]",
+                                     "\"x\":/**/1",
+                                     "\"x\":\xef\xbb\xbf"
+                                     "1",
+                                     NULL};
 
 /* An object into `spelled`; what its fields show into `l`.  False: it is no JSON. */
 static bool put_object(line *l, fuzz_bytes *in, bool at_fault) {
@@ -262,8 +293,10 @@ static void put_blanks(nd_buf *out, fuzz_bytes *in) {
 
 /* A line into `spelled`, without its end. */
 static void put_line(line *l, fuzz_bytes *in) {
-  static const char *const rubbish[] = {"x", "}", "{}", "\"", "/", ",", "\xef\xbb\xbf", "\x01", NULL};
-  static const char *const others[] = {"[{\"text\":\"a\"}]", "\"text\"", "5", "null", "text", "\xff", NULL};
+  static const char *const rubbish[] = {"x",    "}", "{}", "\"", "/", ",", "\xef\xbb\xbf",
+                                        "\x01", NULL};
+  static const char *const others[] = {
+      "[{\"text\":\"a\"}]", "\"text\"", "5", "null", "text", "\xff", NULL};
   unsigned rule = fuzz_pick(in, 16);
   spelled.n = 0;
   if (rule == 10) {

@@ -12,16 +12,16 @@
 
 enum { MOST_RECORDS = 8, MOST_BYTES = 56 << 10 };
 
-typedef enum fate {
+typedef enum destiny {
   NOTHING,  /* no document */
   WHOLE,    /* a document with these words */
   NO_TEXT,  /* a document that is not text */
   REJECTED, /* must be refused */
   MAYBE     /* damaged: anything, but for what stands around it */
-} fate;
+} destiny;
 
 typedef struct record {
-  fate fate;
+  destiny fate;
   bool unsure_length; /* what follows is looked at, too */
   bool cut;           /* in its head */
   unsigned id;
@@ -39,8 +39,8 @@ static nd_signer *signer;
 
 /* --- records --------------------------------------------------------------------- */
 static const char *put_version(nd_buf *out, fuzz_bytes *in) {
-  static const char *const versions[] = {"WARC/1.0", "WARC/1.1", "WARC/0.18", "WARC/0.17",
-                                         "warc/1.0", NULL};
+  static const char *const versions[] = {"WARC/1.0",  "WARC/1.1", "WARC/0.18",
+                                         "WARC/0.17", "warc/1.0", NULL};
   static const char *const ends[] = {"\r\n", "\n", NULL};
   fuzz_puts(out, fuzz_word(in, versions));
   if (fuzz_chance(in, 8)) fuzz_puts(out, " \t");
@@ -59,9 +59,15 @@ typedef struct head {
 /* The fields in an order of their own, with others between them. */
 static void put_head(nd_buf *out, const head *h, fuzz_bytes *in) {
   static const char *const others[] = {
-      "WARC-Date: 2020-01-02T03:04:05Z", "X-Other: WARC/1.0", "no colon", ": no name",
-      "WARC-Payload-Digest: sha1:AAAA",  "Content-Lengthy: 9", "X-Folded: a\r\n b",
-      "A-Name-That-Is-Longer-Than-Any-Field-Could-Ever-Be-In-A-Head-Of-A-Record: x", NULL};
+      "WARC-Date: 2020-01-02T03:04:05Z",
+      "X-Other: WARC/1.0",
+      "no colon",
+      ": no name",
+      "WARC-Payload-Digest: sha1:AAAA",
+      "Content-Lengthy: 9",
+      "X-Folded: a\r\n b",
+      "A-Name-That-Is-Longer-Than-Any-Field-Could-Ever-Be-In-A-Head-Of-A-Record: x",
+      NULL};
   const char *eol = put_version(out, in);
   char id[64], trec[64], length[32] = "";
   snprintf(id, sizeof id, h->id % 3 ? "<urn:uuid:%u>" : "urn:uuid:%u", h->id);
@@ -99,7 +105,8 @@ static void put_head(nd_buf *out, const head *h, fuzz_bytes *in) {
 
 /* What stands between records, and a body that looks like one. */
 static void put_junk(nd_buf *out, fuzz_bytes *in) {
-  static const char *const junk[] = {"\r\n\r\nnot a record\r\n", "\n\nWARC/x\n", "\n\n<p>\x1f\x8b\x08\n",
+  static const char *const junk[] = {"\r\n\r\nnot a record\r\n", "\n\nWARC/x\n",
+                                     "\n\n<p>\x1f\x8b\x08\n",
                                      "\r\n\r\nWARC/1.0 200 OK\r\nContent-Length: 7\r\n\r\n", NULL};
   fuzz_puts(out, fuzz_word(in, junk));
 }
@@ -110,11 +117,11 @@ static void put_separators(nd_buf *out, fuzz_bytes *in) {
 }
 
 /* A record with a page or a text, into `block`; what becomes of it. */
-static fate make_block(head *h, bool *exact_only, size_t *largest, unsigned id, fuzz_bytes *in) {
+static destiny make_block(head *h, bool *exact_only, size_t *largest, unsigned id, fuzz_bytes *in) {
   static const char *const http_types[] = {"application/http; msgtype=response",
                                            "application/http;\r\n msgtype=response", NULL, NULL};
   static const char *const none[] = {"warcinfo", "request", "metadata", "revisit", "x", "", NULL};
-  fate fate = WHOLE;
+  destiny fate = WHOLE;
   *exact_only = false;
   *largest = 0;
   block.n = 0;
@@ -153,15 +160,16 @@ static fate make_block(head *h, bool *exact_only, size_t *largest, unsigned id, 
   }
   /* A whole record inside a body is no record while the length is right. */
   if (fate == WHOLE && h->type[0] == 'c' && fuzz_chance(in, 4)) {
-    fuzz_puts(&block, "\r\n\r\nWARC/1.0\r\nWARC-Type: conversion\r\nWARC-Record-ID: <trap>\r\n"
-                      "Content-Length: 4\r\n\r\ntrap\r\n\r\n");
+    fuzz_puts(&block,
+              "\r\n\r\nWARC/1.0\r\nWARC-Type: conversion\r\nWARC-Record-ID: <trap>\r\n"
+              "Content-Length: 4\r\n\r\ntrap\r\n\r\n");
     *exact_only = traps = true;
   }
   return fate;
 }
 
 /* Damage of a head or a length. */
-static fate damage(head *h, bool *unsure, char length[32], fuzz_bytes *in) {
+static destiny damage(head *h, bool *unsure, char length[32], fuzz_bytes *in) {
   static const char *const bad[] = {"", "-1", "x", "12x", "99999999999999999999", "0x10", NULL};
   unsigned by = 1 + fuzz_pick(in, 20);
   static const char tail[] = "_the_tail_is_no_word_";
@@ -361,12 +369,12 @@ static void check_bytes(nd_str bytes, size_t step) {
   close(fd);
 }
 
-/* What of the records survives when the file ends at `cut`, or part `part` is damaged. */
-static void spoil(size_t record, bool gone_behind) {
+/* The file ends in this record, or it is damaged: what survives? */
+static void spoil(size_t which, bool gone_behind) {
   for (size_t i = 0; i < record_n; i++) {
-    bool hit = i == record || (i + 1 == record && records[i].unsure_length);
+    bool hit = i == which || (i + 1 == which && records[i].unsure_length);
     if (hit) records[i].fate = MAYBE;
-    if (gone_behind && i > record) records[i].fate = NOTHING;
+    if (gone_behind && i > which) records[i].fate = NOTHING;
   }
 }
 

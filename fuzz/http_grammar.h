@@ -65,15 +65,16 @@ static bool http_is_mark(nd_str token) {
 }
 
 /* The page's bytes in its charset. */
-static void http_encode(nd_buf *out, nd_str page, const http_charset *c) {
+static void http_encode(nd_buf *out, nd_str text, const http_charset *c) {
   static const char zero = 0;
-  if (c->where == BY_BOM) fuzz_puts(out, c->wide == 0 ? "\xef\xbb\xbf" : c->wide > 0 ? "\xff\xfe" : "\xfe\xff");
-  for (size_t i = 0; i < page.n; i++) {
-    if (page.p[i] == PAGE_MARK[0]) {
+  if (c->where == BY_BOM)
+    fuzz_puts(out, c->wide == 0 ? "\xef\xbb\xbf" : c->wide > 0 ? "\xff\xfe" : "\xfe\xff");
+  for (size_t i = 0; i < text.n; i++) {
+    if (text.p[i] == PAGE_MARK[0]) {
       fuzz_put(out, c->bytes, c->wide ? 2 : strlen(c->bytes));
     } else {
       if (c->wide < 0) fuzz_put(out, &zero, 1);
-      fuzz_put(out, page.p + i, 1);
+      fuzz_put(out, text.p + i, 1);
       if (c->wide > 0) fuzz_put(out, &zero, 1);
     }
   }
@@ -87,10 +88,11 @@ static const http_charset *http_page_make(http_page *m, nd_buf *out, bool *nuls,
   static const char *const unsaid[] = {"", "text/x-unknown", "unknown/unknown", NULL};
   static const char *const params[] = {"; charset=%s", ";charset=\"%s\"", "; a=b; Charset = %s ",
                                        ";\n charset='%s'; q=1", NULL};
-  static const char *const metas[] = {"<meta charset=%s>", "<META CharSet = \"%s\" x/>",
-                                      "<!-- x --><meta http-equiv=content-type content='text/html; charset=%s'>",
-                                      NULL};
-  const http_charset *c = &http_charsets[fuzz_pick(in, sizeof http_charsets / sizeof *http_charsets)];
+  static const char *const metas[] = {
+      "<meta charset=%s>", "<META CharSet = \"%s\" x/>",
+      "<!-- x --><meta http-equiv=content-type content='text/html; charset=%s'>", NULL};
+  const http_charset *c =
+      &http_charsets[fuzz_pick(in, sizeof http_charsets / sizeof *http_charsets)];
   bool sniffed = c->where == UNDECLARED && fuzz_chance(in, 2);
   g.html.n = g.seen.n = m->seen.n = 0;
   g.next = id << 12;
@@ -137,7 +139,8 @@ static const char *http_resource(http_page *m, nd_buf *out, unsigned id, fuzz_by
 
 /* --- transfer and content encodings -------------------------------------------------- */
 static void http_chunks(nd_buf *out, nd_str body, fuzz_bytes *in) {
-  static const char *const ends[] = {"0\r\n\r\n", "0\r\n", "000;x\r\n\r\n", "0\nX-Trailer: h0000z\n\n", "", NULL};
+  static const char *const ends[] = {
+      "0\r\n\r\n", "0\r\n", "000;x\r\n\r\n", "0\nX-Trailer: h0000z\n\n", "", NULL};
   static const char *const sizes[] = {"%zx", "%zX", "000%zx", "%zX;a=\"b;c\"", "%zx \t", NULL};
   for (size_t at = 0; at < body.n;) {
     size_t n = 1 + fuzz_pick(in, 256) * (fuzz_chance(in, 4) ? 40u : 1u);
@@ -197,7 +200,8 @@ static void http_code(http_coding *how, http_page *m, nd_buf *body, bool plain_t
   nd_buf chunked = {0};
   *how = (http_coding){{0}, {0}};
   unsigned rule = fuzz_pick(in, 8), codecs = rule == 1 ? 1 : rule == 2 ? 2 : 0;
-  if (rule == 3 && plain_text) snprintf(how->content, sizeof how->content, "%s", fuzz_word(in, lies));
+  if (rule == 3 && plain_text)
+    snprintf(how->content, sizeof how->content, "%s", fuzz_word(in, lies));
   for (unsigned i = 0; i < codecs; i++) {
     if (body->n > m->largest) m->largest = body->n;
     const char *name = http_pack(body, in);
@@ -229,10 +233,16 @@ static void http_code(http_coding *how, http_page *m, nd_buf *body, bool plain_t
 
 /* --- the message ----------------------------------------------------------------------- */
 static void http_head(nd_buf *out, const http_page *m, const http_coding *how, fuzz_bytes *in) {
-  static const char *const status[] = {"HTTP/1.1 200 OK", "HTTP/1.0 200", "http/1.1 404 Not Found",
-                                       "ICY 200 OK", "HTTP/1.1  206 x", "HTTP/2 200 ", NULL};
-  static const char *const others[] = {"Server: <b>x</b>", "X-A: h0000z", "Content-Length: 1",
-                                       "Set-Cookie: a=\"b\"; c", "Content-Type:", NULL};
+  static const char *const status[] = {"HTTP/1.1 200 OK",
+                                       "HTTP/1.0 200",
+                                       "http/1.1 404 Not Found",
+                                       "ICY 200 OK",
+                                       "HTTP/1.1  206 x",
+                                       "HTTP/2 200 ",
+                                       NULL};
+  static const char *const others[] = {"Server: <b>x</b>",  "X-A: h0000z",
+                                       "Content-Length: 1", "Set-Cookie: a=\"b\"; c",
+                                       "Content-Type:",     NULL};
   const char *eol = fuzz_chance(in, 4) ? "\n" : "\r\n";
   bool bare = fuzz_chance(in, 8);
   unsigned order = fuzz_pick(in, 6);
@@ -261,7 +271,8 @@ static void http_head(nd_buf *out, const http_page *m, const http_coding *how, f
 /* A response into `out`, and what comes of it into `m`. */
 static void http_make(http_page *m, nd_buf *out, unsigned id, fuzz_bytes *in) {
   static nd_buf body;
-  static const char *const images[] = {"image/png", "application/octet-stream", "video/mp4;x", NULL};
+  static const char *const images[] = {"image/png", "application/octet-stream", "video/mp4;x",
+                                       NULL};
   http_coding how = {{0}, {0}};
   body.n = 0;
   unsigned rule = fuzz_pick(in, 8);
@@ -279,7 +290,8 @@ static void http_make(http_page *m, nd_buf *out, unsigned id, fuzz_bytes *in) {
     const http_charset *c = http_page_make(m, &body, &nuls, id, in);
     bool html = m->type[0] && (m->type[0] | 32) != 'u' && !strstr(m->type, "unknown");
     if (html || fuzz_chance(in, 2)) http_code(&how, m, &body, !nuls && !c->wide, in);
-    if (!html && m->packed && !how.content[0] && !how.transfer[0]) { /* only HTML is unpacked then */
+    if (!html && m->packed && !how.content[0] &&
+        !how.transfer[0]) { /* only HTML is unpacked then */
       m->text = false;
     }
   }

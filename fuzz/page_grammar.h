@@ -76,11 +76,14 @@ static void page_words(page *g, page_as as) {
 static void page_attributes(page *g) {
   static const char *const names[] = {"class", "title",  "DATA-x", "href", "onclick", "alt",
                                       "src",   "=value", "a\"b",   "x:y",  "x<y",     NULL};
+  bool bare = false; /* the last one: a '=' would give it a value */
   for (unsigned n = fuzz_pick(g->in, 4); n; n--) {
+    const char *name = fuzz_word(g->in, names);
     unsigned how = fuzz_pick(g->in, 6);
     page_put(g, fuzz_chance(g->in, 4) ? "\n/ " : " ");
-    page_put(g, fuzz_word(g->in, names));
-    if (how == 0) continue;
+    page_put(g, name + (bare && *name == '='));
+    bare = how == 0;
+    if (bare) continue;
     page_put(g, fuzz_chance(g->in, 4) ? " = " : "=");
     page_put(g, how == 1 ? "" : how % 2 ? "\"" : "'");
     page_hide(g);
@@ -111,8 +114,8 @@ static void page_comment(page *g) {
   static const char *const begins[] = {"<!-- ", "<!--", "<!---", "<!--<!--", "<!-- --", NULL};
   static const char *const ends[] = {" -->", "-->", "--->", "--!>", "<!-->", NULL};
   static const char *const whole[] = {"<!-->", "<!--->", "<!---->", "<!>", "<?>", "</>", NULL};
-  static const char *const bogus[] = {"<!", "<?php ", "</ ", "</1", "<![CDATA[ ", "<!doctype ",
-                                      "<!-", NULL};
+  static const char *const bogus[] = {"<!",         "<?php ",     "</ ", "</1",
+                                      "<![CDATA[ ", "<!doctype ", "<!-", NULL};
   unsigned how = fuzz_pick(g->in, 4);
   if (how == 3) {
     page_put(g, fuzz_word(g->in, whole));
@@ -243,21 +246,45 @@ static void page_template(page *g, unsigned depth) {
 }
 
 static void page_odd(page *g) {
-  static const char *const odd[] = {
-      " < ",     " <3 ",    " <",       " & ",     " &; ",     " &# ",      " &#x; ", " &#0; ",
-      " &amp; ", " &lt;b&gt; ", " &copy ", " &notit; ", " &nbsp;", " &#x80; ", " &#xD800; ", " ]]> ",
-      " --> ",   "</p>",    "</b\n>",   "</br/>",  "</title>", "</script>", "</none>", " = \" ' ",
-      " &hellip;", " &#99999999999; ", "</script/a='>'>", NULL};
+  static const char *const odd[] = {" < ",
+                                    " <3 ",
+                                    " <",
+                                    " & ",
+                                    " &; ",
+                                    " &# ",
+                                    " &#x; ",
+                                    " &#0; ",
+                                    " &amp; ",
+                                    " &lt;b&gt; ",
+                                    " &copy ",
+                                    " &notit; ",
+                                    " &nbsp;",
+                                    " &#x80; ",
+                                    " &#xD800; ",
+                                    " ]]> ",
+                                    " --> ",
+                                    "</p>",
+                                    "</b\n>",
+                                    "</br/>",
+                                    "</title>",
+                                    "</script>",
+                                    "</none>",
+                                    " = \" ' ",
+                                    " &hellip;",
+                                    " &#99999999999; ",
+                                    "</script/a='>'>",
+                                    NULL};
   page_put(g, fuzz_word(g->in, odd));
   page_put(g, " ");
 }
 
 /* --- the page ------------------------------------------------------------------------ */
 static void page_children(page *g, unsigned depth) {
-  static const char *const inlines[] = {"b", "i", "em", "span", "a", "code", "x-y", "noscript",
-                                        "font", "p1", "titles", "bb", NULL};
-  static const char *const blocks[] = {"p",  "div", "h1", "li",   "td",         "tr",     "table",
-                                       "ul", "pre", "body", "blockquote", "select", "option", NULL};
+  static const char *const inlines[] = {"b",        "i",    "em", "span",   "a",  "code", "x-y",
+                                        "noscript", "font", "p1", "titles", "bb", NULL};
+  static const char *const blocks[] = {"p",          "div",    "h1",     "li",  "td",
+                                       "tr",         "table",  "ul",     "pre", "body",
+                                       "blockquote", "select", "option", NULL};
   static const char *const voids[] = {"br", "hr", "img", "input", "meta", "link", "wbr", NULL};
   for (unsigned rule; g->html.n < PAGE_MOST && (rule = fuzz_pick(g->in, 16));) {
     const char *name = fuzz_word(g->in, rule == 3 || rule == 4 ? inlines : blocks);
@@ -291,7 +318,7 @@ static void page_children(page *g, unsigned depth) {
 
 /* How a page may end in the middle of something. */
 static void page_tail(page *g) {
-  static const char *const cuts[] = {"<",   "</",  "<!",  "<!-", "<!--", "<?", "&",
+  static const char *const cuts[] = {"<",  "</",  "<!", "<!-",  "<!--",      "<?",    "&",
                                      "&#", "&#x", "<a", "</a ", "<!doctype", "<a b=", NULL};
   switch (fuzz_pick(g->in, 16)) {
     case 1:
