@@ -150,7 +150,7 @@ nd_status nd_shingle_set_has(bool *out, const nd_shingle_set *s, nd_shingle_prob
   *out = false;
   if (s->fd < 0) {
     const uint32_t *place = s->index + (key >> s->shift);
-    *out = among(s->key + place[0], place[1] - place[0], key);
+    *out = place[0] < place[1] && among(s->key + place[0], place[1] - place[0], key);
     return ND_OK;
   }
   if (key < s->fence[0]) return ND_OK;

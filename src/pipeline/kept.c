@@ -154,7 +154,7 @@ static nd_status load_cuts(const keeper *k, struct member *m, size_t block, uint
                            nd_error *err) {
   if (m->block != block + 1) ND_TRY(load_block(k, m, block, err));
   size_t begin = first_of(m, file);
-  m->cuts = m->all + begin;
+  m->cuts = m->all_n ? m->all + begin : NULL;
   m->cut_n = first_of(m, file + 1) - begin;
   return ND_OK;
 }
@@ -190,7 +190,7 @@ static nd_status block_regions(keeper *k, size_t block, earliest *e, nd_error *e
   const nd_task *task = nd_feed_task(k->job->feed, h->task);
   struct member *m = &k->members[0];
   size_t n = h->docs;
-  ND_TRY(nd_array_grow(&m->columns, &m->column_cap, 2 * n, sizeof *m->columns, err));
+  ND_TRY(nd_array_grow(&m->columns, &m->column_cap, 2 * n + 1, sizeof *m->columns, err));
   ND_TRY(nd_array_grow(&m->files, &m->file_cap, n, sizeof *m->files, err));
   e->file = task->file;
   e->files = task->files;

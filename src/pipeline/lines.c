@@ -182,7 +182,9 @@ static nd_status put_sorted(nd_lines *l, nd_job_run *j, nd_sorter *sorted, nd_it
 }
 
 nd_status nd_lines_pairs_all(nd_lines *l, nd_job_run *j, const char *tmp, nd_error *err) {
-  if (j->found.copies == 0) return nd_lines_pairs_collapsed(l, j, err);
+  /* Copies in the other collection are not among those counted. */
+  if (j->found.copies == 0 && !nd_source_has_other(&j->source))
+    return nd_lines_pairs_collapsed(l, j, err);
   uint32_t *next = NULL;
   nd_sorter *sorted = NULL;
   nd_item *items = nd_malloc(ROOM * sizeof *items);

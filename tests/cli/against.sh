@@ -44,3 +44,8 @@ printf '%s\n' abcdefgy >new3.lines
 neardup dedup --format lines new3.lines --against old3.lines --method join --similarity edit \
   --threshold 3 -o best-edit 2>/dev/null
 cat best-edit/clusters.tsv
+
+echo "== copies in the other collection alone: every one makes a pair"
+printf 'one two three four five six\n' >new4.lines
+printf 'One, two: three four five six\none two three four five six\nseven\n' >old4.lines
+neardup pairs --format lines new4.lines --against old4.lines 2>/dev/null
