@@ -108,7 +108,8 @@ static nd_status look(nd_result_dir *r, nd_error *err) {
 
 nd_status nd_result_dir_refuse_damaged(const nd_result_dir *r, nd_error *err) {
   return nd_fail(err, ND_ERR_STATE,
-                 "%s/" ND_SUMMARY " is damaged, as a power cut after --sync no may leave it; use "
+                 "%s/" ND_SUMMARY
+                 " is damaged, as a power cut after --sync no may leave it; use "
                  "--resume never to make the result again",
                  r->dir.path);
 }

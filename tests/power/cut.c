@@ -54,17 +54,17 @@ static void count_fd(const char *call, int fd) {
 static void count_path(const char *call, int dir, const char *path) {
   struct stat st;
   if (!root) return;
-  bool here = path[0] == '/' ? strncmp(path, root, strlen(root)) == 0
+  bool here = path[0] == '/'    ? strncmp(path, root, strlen(root)) == 0
               : dir == AT_FDCWD ? stat(".", &st) == 0 && st.st_dev == device
                                 : fstat(dir, &st) == 0 && st.st_dev == device;
   if (here) count(call, path);
 }
 
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
-#define ON_FD(type, name, parameters, ...)      \
-  type name parameters {                        \
-    count_fd(#name, fd);                        \
-    return REAL(name)(__VA_ARGS__);             \
+#define ON_FD(type, name, parameters, ...) \
+  type name parameters {                   \
+    count_fd(#name, fd);                   \
+    return REAL(name)(__VA_ARGS__);        \
   }
 #define ON_PATH(name, dir, path, parameters, ...) \
   int name parameters {                           \
@@ -91,11 +91,11 @@ ON_FD(ssize_t, copy_file_range,
       flags)
 ON_PATH(rename, AT_FDCWD, to, (const char *from, const char *to), from, to)
 ON_PATH(renameat, d, to, (int c, const char *from, int d, const char *to), c, from, d, to)
-ON_PATH(renameat2, d, to, (int c, const char *from, int d, const char *to, unsigned flags), c,
-        from, d, to, flags)
+ON_PATH(renameat2, d, to, (int c, const char *from, int d, const char *to, unsigned flags), c, from,
+        d, to, flags)
 ON_PATH(link, AT_FDCWD, to, (const char *from, const char *to), from, to)
-ON_PATH(linkat, d, to, (int c, const char *from, int d, const char *to, int flags), c, from, d,
-        to, flags)
+ON_PATH(linkat, d, to, (int c, const char *from, int d, const char *to, int flags), c, from, d, to,
+        flags)
 ON_PATH(symlink, AT_FDCWD, path, (const char *to, const char *path), to, path)
 ON_PATH(symlinkat, d, path, (const char *to, int d, const char *path), to, d, path)
 ON_PATH(unlink, AT_FDCWD, path, (const char *path), path)
@@ -105,19 +105,19 @@ ON_PATH(mkdirat, d, path, (int d, const char *path, mode_t mode), d, path, mode)
 ON_PATH(rmdir, AT_FDCWD, path, (const char *path), path)
 
 /* Files that are only read do not count. */
-#define OPENING(name, dir, parameters, ...)                             \
-  int name parameters {                                                 \
-    mode_t mode = 0;                                                    \
-    if (flags & (O_CREAT | __O_TMPFILE)) {                              \
-      va_list more;                                                     \
-      va_start(more, flags);                                            \
-      mode = (mode_t)va_arg(more, int);                                 \
-      va_end(more);                                                     \
-      count_path(#name, dir, path);                                     \
-    } else if (flags & O_TRUNC) {                                       \
-      count_path(#name, dir, path);                                     \
-    }                                                                   \
-    return REAL(name)(__VA_ARGS__, mode);                               \
+#define OPENING(name, dir, parameters, ...) \
+  int name parameters {                     \
+    mode_t mode = 0;                        \
+    if (flags & (O_CREAT | __O_TMPFILE)) {  \
+      va_list more;                         \
+      va_start(more, flags);                \
+      mode = (mode_t)va_arg(more, int);     \
+      va_end(more);                         \
+      count_path(#name, dir, path);         \
+    } else if (flags & O_TRUNC) {           \
+      count_path(#name, dir, path);         \
+    }                                       \
+    return REAL(name)(__VA_ARGS__, mode);   \
   }
 OPENING(open, AT_FDCWD, (const char *path, int flags, ...), path, flags)
 OPENING(open64, AT_FDCWD, (const char *path, int flags, ...), path, flags)
