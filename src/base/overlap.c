@@ -334,10 +334,11 @@ static nd_status find_outputs(checker *c, nd_error *err) {
     for (size_t k = 0; k < i && p->n; k++) {
       const nd_place *other = &c->place[k];
       if (other->n == 0) continue;
-      const bool first = nd_place_compare(p, other) != ND_APART;
+      const nd_overlap how = nd_place_compare(p, other);
+      const bool first = how != ND_APART;
       if (first || nd_place_compare(other, p) != ND_APART)
-        return refuse(&c->outputs[first ? i : k], "is or lies inside", &c->outputs[first ? k : i],
-                      "name two outputs that lie apart", err);
+        return refuse(&c->outputs[first ? i : k], how == ND_SAME ? "is the same as" : "lies inside",
+                      &c->outputs[first ? k : i], "name two outputs that lie apart", err);
     }
   }
   return ND_OK;
