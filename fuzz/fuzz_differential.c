@@ -6,6 +6,8 @@
 #include "corpus_grammar.h"
 #include "job_results.h"
 #include "neardup.h"
+#define assert_true fuzz_check
+#include "stage_walk.h"
 
 static corpus docs;
 static corpus_format format;
@@ -256,6 +258,8 @@ static void subset_of_exact(const nd_options *o, fuzz_bytes *in) {
   set(&some, "similarity", "jaccard");
   set(&some, "sample", "none");
   set(&some, "columns", "similarity");
+  if (strcmp(some.shingle, "auto") == 0)
+    set(&some, "shingle", "words:4"); /* methods differ in it */
   all = some;
   set(&some, "method", "minhash");
   set(&some, "candidates", fuzz_word(in, proposers));
@@ -313,7 +317,10 @@ static void same_sketches(const nd_options *o, fuzz_bytes *in) {
   static const char *const parts[] = {"s0", "s1", "s2"};
   nd_error err = {0};
   nd_summary s;
-  nd_options other = *o, again = *o;
+  nd_options decided = *o, other, again;
+  if (!decided.verify[0]) set(&decided, "verify", "sketch"); /* there are no documents */
+  o = &decided;
+  other = again = decided;
   set(&again, "resume", "never");
   vary(&other, in);
   set(&other, "resume", "never");
@@ -421,11 +428,41 @@ static void same_memory(const nd_options *o, fuzz_bytes *in) {
   nd_result_clear(&r);
 }
 
+/* The same job in stages, as an engine such as Spark runs them. */
+static void same_stages(const nd_options *o, fuzz_bytes *in) {
+  static const char *const lists[] = {"pairs.tsv", "clusters.tsv"};
+  nd_options other = *o;
+  nd_stage *stage = NULL;
+  nd_stage_facts facts = {0};
+  nd_summary s;
+  nd_error err = {0};
+  char path[32];
+  if (format == CORPUS_TEXT) return; /* more blocks than a walk has room for */
+  set(&other, "method", fuzz_chance(in, 2) ? "exact" : "minhash");
+  if (nd_stage_new(&stage, &other, 1, (char[ND_STAGE_SECRET]){0}, &err) == ND_OK)
+    nd_stage_about(&facts, stage);
+  nd_stage_free(stage);
+  if (!stage || facts.keys > WALK_PLACES || dedup(&first, "out1", &other, NULL) != ND_OK) return;
+  fuzz_check(stage_walk(&s, whole, 1, "out2", &other, &err) == ND_OK);
+  for (int i = 0; i < 2; i++) {
+    first.n = second.n = 0;
+    for (int k = 1; k <= 2; k++) {
+      snprintf(path, sizeof path, "out%d/%s", k, lists[i]);
+      append_file(k == 1 ? &first : &second, path);
+    }
+    check_same();
+  }
+  first.n = second.n = 0;
+  append_result(&first, "out1/kept");
+  append_result(&second, "out2/kept");
+  check_same();
+}
+
 /* --- one input ------------------------------------------------------------------------------ */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static void (*const relations[])(const nd_options *, fuzz_bytes *) = {
-      same_pairs,   same_dedup,      same_packed,  same_shards,   same_resumed,
-      same_methods, subset_of_exact, same_against, same_sketches, same_memory};
+      same_pairs,      same_dedup,   same_packed,   same_shards, same_resumed, same_methods,
+      subset_of_exact, same_against, same_sketches, same_memory, same_stages};
   fuzz_bytes in = {data, size};
   nd_options options;
   if (!folder[0]) make_folder();
