@@ -92,7 +92,7 @@ static void lower_by_groups(uint64_t *limit, const char *root, mount m, const ch
   int top = snprintf(folder, sizeof folder, "%s%s", root, m.place);
   if (top < 0 || (size_t)top >= sizeof folder) return;
   int n = snprintf(folder + top, sizeof folder - (size_t)top, "%s", below ? group + shown : "");
-  if (n < 0 || (size_t)(top + n) >= sizeof folder) return;
+  if (n < 0 || (size_t)top + (size_t)n >= sizeof folder) return;
   for (;;) {
     lower(limit, folder, unified ? "memory.max" : "memory.limit_in_bytes", text);
     if (unified) lower(limit, folder, "memory.high", text);

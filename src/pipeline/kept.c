@@ -153,8 +153,10 @@ static size_t first_of(const struct member *m, uint32_t file) {
 static nd_status load_cuts(const keeper *k, struct member *m, size_t block, uint32_t file,
                            nd_error *err) {
   if (m->block != block + 1) ND_TRY(load_block(k, m, block, err));
+  m->cut_n = 0;
+  if (!m->all_n) return ND_OK;
   size_t begin = first_of(m, file);
-  m->cuts = m->all_n ? m->all + begin : NULL;
+  m->cuts = m->all + begin;
   m->cut_n = first_of(m, file + 1) - begin;
   return ND_OK;
 }

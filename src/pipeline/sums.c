@@ -179,7 +179,7 @@ static nd_status next_line(nd_str *out, reader *r, nd_error *err) {
       r->at += out->n + 1;
       return ND_OK;
     }
-    if (r->at) {
+    if (r->text.p && r->at) {
       memmove(r->text.p, r->text.p + r->at, r->text.n - r->at);
       r->text.n -= r->at;
       r->at = 0;

@@ -117,6 +117,7 @@ static nd_status run_in_directory(nd_study_function function, nd_study_run *run,
   snprintf(command, sizeof command, "study %s", q->name);
   if (status == ND_OK) status = nd_study_dir_commit(&dir, command, err);
   nd_study_dir_close(&dir);
+  run->request = q;
   return status;
 }
 
