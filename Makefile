@@ -6,7 +6,7 @@ BUILD := build
 MAKEFLAGS += --no-print-directory
 export V PREFIX DESTDIR
 
-.PHONY: all help demo test test-core test-faults test-kills test-power test-stores hostile coverage analyze install bench soak bench-spark quality fuzz man format lint clean wheel bench-peers
+.PHONY: all help demo test test-core test-faults test-kills test-nets test-power test-stores hostile coverage analyze install bench soak bench-spark quality fuzz man format lint clean wheel bench-peers
 .DEFAULT_GOAL := all
 
 all: ## build the command and the library (build/neardup, build/libneardup.so)
@@ -41,6 +41,9 @@ test-kills: all ## dedup is killed at every file call, and KILLS (200) times at 
 	@tools/install-deps test
 	@NEARDUP_KILLS=all $(BUILD)/tests/unit/test_kills
 	@tests/promises/run.py --kills $(or $(KILLS),200) SIGKILL damaged Ctrl-C directory
+
+test-nets: all ## permissions, memory limits, quotas, full disks, clocks, 2 million files, long paths (root)
+	@tests/nets/run.py
 
 test-power: all ## the power of a disk is cut at MOMENTS (50) of every command that writes (as root)
 	@tests/power/run.py --slow --moments $(or $(MOMENTS),50)
