@@ -4,6 +4,7 @@
  * options.h  options and their table
  * output.h   checks of outputs: no input is written over
  * run.h      the jobs: dedup, pairs, cluster, inspect
+ * outdir.h   directories of results
  * plan.h     sampling ratios and parameters for a goal
  * eval.h     a list of pairs or clusters against the truth
  * field.h    ids as tables hold them, and back
@@ -22,6 +23,7 @@
 #include "neardup/field.h"
 #include "neardup/memory.h"
 #include "neardup/options.h"
+#include "neardup/outdir.h"
 #include "neardup/output.h"
 #include "neardup/plan.h"
 #include "neardup/prevalence.h"

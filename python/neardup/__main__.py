@@ -73,6 +73,9 @@ def tables(words: list[str]) -> int | None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         s = parquet.dedup(inputs, str(output), options, None)
+    if s.get("complete"):
+        print(f"{output} is complete already: nothing to do", file=sys.stderr)
+        return 3 if s["rejected"] else 0
     print(
         f"read      {s['documents']:,} documents in {s['files']} files\n"
         f"kept      {s['kept']:,}\n"

@@ -348,6 +348,7 @@ cdef class FileJob(Job):
                         &self.options.c, &self.hooks, &self.err)
 
 
+include "outputs.pxi"
 include "columns.pxi"
 include "results.pxi"
 include "sketches.pxi"

@@ -88,6 +88,15 @@ cdef extern from "neardup.h" nogil:
         int directory
     nd_status nd_output_check(const nd_output_path *outputs, size_t n,
                               const nd_output_path *inputs, size_t m, nd_error *err)
+    ctypedef struct nd_output_dir:
+        pass
+    nd_status nd_output_dir_open(nd_output_dir **out, const char *dir, const nd_options *options,
+                             nd_error *err)
+    int nd_output_dir_is_complete(const nd_output_dir *o)
+    nd_status nd_output_dir_begin(const char **folder, nd_output_dir *o, nd_error *err)
+    nd_status nd_output_dir_commit(nd_output_dir *o, nd_str summary, nd_error *err)
+    void nd_output_dir_close(nd_output_dir *o)
+    nd_status nd_output_dir_verify(const char *dir, nd_error *err)
     const char *nd_version()
     const char *nd_cpu_level_name()
     size_t nd_field_escape(char *out, nd_str text)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import shutil
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -20,6 +19,8 @@ from neardup.errors import DataError, IOFailure, RejectedWarning, StateError, Us
 
 BATCH = 8192
 """Rows that are read at once."""
+DATASET_FILES = ("state.json", "dataset_info.json", "dataset_dict.json")
+"""What the folder of a dataset has beside its rows."""
 GROUP_BYTES = 64 << 20
 """A row group is written when it is about so large."""
 
@@ -75,18 +76,36 @@ class Source:
                     for batch in pa.ipc.open_stream(f):
                         yield batch if columns is None else batch.select(columns)
                 return
-            with pa.parquet.ParquetFile(self.path) as file:
-                yield from file.iter_batches(BATCH, columns=columns, use_threads=False)
+            with self._parquet(page_checksum_verification=True) as file:
+                rows = 0
+                for batch in file.iter_batches(BATCH, columns=columns, use_threads=False):
+                    rows += batch.num_rows
+                    yield batch
+                # A page header has no checksum: a damaged one may hide its page and all that follow.
+                if rows != file.metadata.num_rows:
+                    raise DataError(
+                        f"{self.path} has {rows} rows that can be read, its footer says "
+                        f"{file.metadata.num_rows}: the file is damaged"
+                    )
         except (OSError, pa.ArrowException) as e:
             raise _failed(self.path, e) from e
+
+    def _parquet(self, **options: Any) -> Any:
+        pa = _pyarrow()
+        try:
+            return pa.parquet.ParquetFile(self.path, **options)
+        except TypeError:
+            raise UsageError(
+                f"pyarrow {pa.__version__} does not check the checksums of Parquet pages: install "
+                "pyarrow 15 or later"
+            ) from None
 
     def writer(self, path: str, schema: Any) -> Writer:
         return Writer(self, path, schema)
 
     def compression(self) -> str:
         """Of the first column of a Parquet file."""
-        pa = _pyarrow()
-        with pa.parquet.ParquetFile(self.path) as file:
+        with self._parquet() as file:
             meta = file.metadata
             if meta.num_row_groups and meta.num_columns:
                 return str(meta.row_group(0).column(0).compression).lower().replace("uncompressed", "none")
@@ -105,7 +124,9 @@ class Writer:
         if self.ipc:
             self.out = pa.ipc.new_stream(path, schema)
         else:
-            self.out = pa.parquet.ParquetWriter(path, schema, compression=source.compression())
+            self.out = pa.parquet.ParquetWriter(
+                path, schema, compression=source.compression(), write_page_checksum=True
+            )
 
     def write(self, batch: Any) -> None:
         if self.ipc:
@@ -258,7 +279,7 @@ def _copy_dataset_files(folder: str, paths: list[str], sources: list[Source], pa
         for file in _walk(path):
             target = os.path.join(folder, base, os.path.relpath(file, path))
             name = os.path.basename(file)
-            if name not in ("state.json", "dataset_info.json", "dataset_dict.json"):
+            if name not in DATASET_FILES:
                 continue
             os.makedirs(os.path.dirname(target), exist_ok=True)
             with open(file, encoding="utf-8") as f:
@@ -289,40 +310,97 @@ def _write_lists(folder: str, parts: dict[str, Any], ids: _Ids, whole: bool) -> 
         f.writelines(f"{names[place]}\t{_escape(reason)}\n" for place, reason in parts["rejected"])
 
 
+# Options that cannot change the result.
+NEUTRAL = ("threads", "memory", "tmp", "progress", "resume", "force", "sync", "max_stdin")
+
+
+def _run_of(sources: list[Source], files: list[str], given: dict[str, str]) -> dict[str, Any]:
+    """What makes a run this one: options, and the inputs' names, sizes and times."""
+    prints = hashlib.sha256()
+    for path in [s.path for s in sources] + files:
+        now = os.stat(path)
+        prints.update(f"{path!r} {now.st_size} {now.st_mtime_ns}\n".encode("utf-8", "surrogateescape"))
+    options = {name: value for name, value in given.items() if name not in NEUTRAL}
+    sample = given.get("sample", "")
+    for part in sample.split(","):
+        if part.startswith("adaptive:") and os.path.isfile(part[9:]):
+            with open(part[9:], "rb") as f:
+                prints.update(f.read())
+    return {"neardup": _core.version(), "options": options, "inputs": prints.hexdigest()[:32]}
+
+
+def _fingerprint(run: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(run, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _finished(output: str, run: dict[str, Any]) -> dict[str, Any]:
+    """The summary of the complete result of this very run; StateError for any other."""
+    with open(os.path.join(output, "summary.json"), encoding="utf-8") as f:
+        told: dict[str, Any] = json.load(f)
+    if told.get("run") != _fingerprint(run):
+        was = told.get("options") or {}
+        differ = [
+            f"there {name} {was.get(name)}, now {value}"
+            for name, value in run["options"].items()
+            if was.get(name) != value
+        ]
+        if not differ:
+            differ = ["other input files, sizes, times or version"]
+        raise StateError(
+            f"{output} holds the result of another run ({'; '.join(differ)}); choose another directory, or "
+            "use resume='never' (--resume never) to replace it"
+        )
+    _core.verify_output(output)
+    told["files"] = told.pop("input_files")
+    return told
+
+
+def _inputs(paths: list[str], options: dict[str, Any]) -> list[tuple[str, str]]:
+    found = [("the input", p) for p in paths]
+    for part in str(options.get("sample") or "").split(","):
+        if part.startswith("adaptive:") and os.path.isfile(part[9:]):
+            found.append(("the plan", part[9:]))
+    return found
+
+
 def dedup(paths: list[str], output: str, options: dict[str, Any], progress: Any) -> dict[str, Any]:
-    """Parquet files or datasets into a folder, as ``neardup dedup -o`` does for others."""
+    """Parquet files or datasets into a folder, as ``neardup dedup -o`` does for others.
+
+    The summary has "complete" when an earlier run has made this very result.
+    """
     if options.get("against"):
         raise UsageError("against= does not go with Parquet; read the other collection into memory")
-    if os.path.exists(output) and (not os.path.isdir(output) or os.listdir(output)):
-        raise StateError(f"{output} exists and is not empty: choose another folder, or remove it")
     checked = _core.Options(**options)
     checked.check()
-    parts = _core.MemoryJob(checked, progress, flow(paths, options)).result()
+    given = checked.as_dict()
+    _check_rest(paths)
+    _core.check_outputs([("the output", output, True)], _inputs(paths, options))
     sources = find(paths)
-    ids = _Ids(parts, str(options.get("id_field") or "id"))
-    # Whole or not at all: it is made beside its place and moved there.
-    partial = f"{os.path.normpath(output)}.partial-{os.getpid()}"
-    shutil.rmtree(partial, ignore_errors=True)
-    os.makedirs(partial)
+    others = [f for p in paths if os.path.isdir(p) for f in _walk(p) if os.path.basename(f) in DATASET_FILES]
+    run = _run_of(sources, others, given)
+    place = _core.Output(output, checked)
     try:
-        kept = os.path.join(partial, "kept")
+        if place.complete and given["resume"] != "never":
+            return {**_finished(output, run), "complete": True}
+        folder = place.begin()
+        parts = _core.MemoryJob(checked, progress, flow(paths, options)).result()
+        ids = _Ids(parts, str(options.get("id_field") or "id"))
+        kept = os.path.join(folder, "kept")
         _write_kept(kept, sources, parts, ids)
         _copy_dataset_files(kept, paths, sources, parts)
-        given = checked.as_dict()
-        _write_lists(partial, parts, ids, given["similarity"] in ("overlap", "edit"))
-        summary = {**parts["summary"], "files": len(sources), "options": given}
-        with open(os.path.join(partial, "summary.json"), "w", encoding="utf-8") as f:
-            json.dump(summary, f, indent=2)
-        if os.path.isdir(output):
-            os.rmdir(output)
-        os.rename(partial, output)
-    except BaseException:
-        shutil.rmtree(partial, ignore_errors=True)
-        raise
+        _write_lists(folder, parts, ids, given["similarity"] in ("overlap", "edit"))
+        summary = {**parts["summary"], "options": given}
+        summary.pop("files", None)
+        text = {"neardup": _core.version(), "run": _fingerprint(run), **summary, "input_files": len(sources)}
+        if _run_of(sources, others, given) != run:
+            raise StateError("an input has changed while it was being read; run again")
+        place.commit(json.dumps(text, indent=2))
+    finally:
+        place.close()
     if parts["rejected"]:
         warnings.warn(
             f"{len(parts['rejected'])} documents were rejected, see {output}/rejected.tsv",
             RejectedWarning,
             stacklevel=3,
         )
-    return summary
+    return {**summary, "files": len(sources)}

@@ -126,3 +126,112 @@ def test_failures_leave_nothing(table, tmp_path):
     with pytest.raises(neardup.UsageError, match="neither Parquet"):
         neardup.dedup_files([good, ROOT / "README.md"], tmp_path / "out")
     assert command("dedup", good, "-o", tmp_path / "out", "--treshold", "1", status=2)
+
+
+def rows_of(path):
+    """What the package reads of a file: its rows, or the message of the failure."""
+    source = parquet.Source(str(path), path.name, False)
+    try:
+        return pyarrow.Table.from_batches(source.batches(None), schema=source.schema()).to_pylist()
+    except neardup.Error as e:
+        return str(e)
+
+
+@pytest.mark.parametrize("compression", ["snappy", "zstd", "none"])
+def test_damage_in_pages_is_never_other_data(table, tmp_path, compression):
+    """Kept files have checksums, and inputs that have them are checked: page by page."""
+    pyarrow.parquet.write_table(table, tmp_path / "in.parquet", row_group_size=5, compression=compression)
+    neardup.dedup_files(tmp_path / "in.parquet", tmp_path / "out")
+    kept = (tmp_path / "out/kept/in.parquet").read_bytes()
+    footer = len(kept) - 8 - int.from_bytes(kept[-8:-4], "little")
+    hit = tmp_path / "hit.parquet"
+    hit.write_bytes(kept)
+    whole = rows_of(hit)
+    told = 0
+    for at in range(4, footer, 7 if footer < 5000 else 31):
+        damaged = bytearray(kept)
+        damaged[at] ^= 0x10
+        hit.write_bytes(damaged)
+        got = rows_of(hit)
+        assert got == whole or (isinstance(got, str) and str(hit) in got), at
+        told += got != whole
+    assert told > 50
+    # A page header has no checksum. Of a type that no reader knows, the page is passed over.
+    column = pyarrow.parquet.ParquetFile(tmp_path / "out/kept/in.parquet").metadata.row_group(0).column(0)
+    damaged = bytearray(kept)
+    assert damaged[column.data_page_offset] == 0x15
+    damaged[column.data_page_offset + 1] ^= 0x10
+    hit.write_bytes(damaged)
+    assert "0 rows that can be read" in rows_of(hit)
+
+
+def test_a_damaged_input_ends_the_job(table, tmp_path):
+    pyarrow.parquet.write_table(table, tmp_path / "in.parquet", compression="none", write_page_checksum=True)
+    raw = bytearray((tmp_path / "in.parquet").read_bytes())
+    at = raw.index(table["text"][3].as_py()[:40].encode())
+    raw[at] ^= 1
+    (tmp_path / "in.parquet").write_bytes(raw)
+    done = command("dedup", tmp_path / "in.parquet", "-o", tmp_path / "out", status=1)
+    assert str(tmp_path / "in.parquet") in done.stderr and "Traceback" not in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_finished_result_is_known_again(table, examples, tmp_path):
+    x, out = tmp_path / "x.parquet", tmp_path / "out"
+    pyarrow.parquet.write_table(table, x)
+    neardup.dedup_files(x, out)
+    before = {p: (p.stat().st_mtime_ns, p.read_bytes()) for p in out.rglob("*") if p.is_file()}
+    assert "complete already" in command("dedup", x, "-o", out, "--threads", 1).stderr
+    assert neardup.dedup_files(x, out)["complete"]
+    assert {p: (p.stat().st_mtime_ns, p.read_bytes()) for p in out.rglob("*") if p.is_file()} == before
+    summary = json.loads((out / "summary.json").read_text())
+    assert {f["name"] for f in summary["files"]} == {
+        str(p.relative_to(out)) for p in out.rglob("*") if p.is_file() and p.name != "summary.json"}
+    with pytest.raises(neardup.StateError, match="there threshold 0.8, now 0.7"):
+        neardup.dedup_files(x, out, 0.7)
+    kept = out / "kept/x.parquet"
+    whole = kept.read_bytes()
+    kept.write_bytes(whole[:-1])
+    with pytest.raises(neardup.StateError, match="kept/x.parquet has another size"):
+        neardup.dedup_files(x, out)
+    kept.write_bytes(whole[:99] + b"?" + whole[100:])
+    text = (out / "summary.json").read_text()
+    (out / "summary.json").write_text(text.replace('"sync": "yes"', '"sync": "no"'))
+    with pytest.raises(neardup.StateError, match="kept/x.parquet has other contents"):
+        neardup.dedup_files(x, out)
+    neardup.dedup_files(x, out, 0.7, resume="never")
+    assert json.loads((out / "summary.json").read_text())["options"]["threshold"] == "0.7"
+    pyarrow.parquet.write_table(table.slice(1), x)
+    with pytest.raises(neardup.StateError, match="other input files"):
+        neardup.dedup_files(x, out, 0.7)
+    # The command of other files and this one know each other's results.
+    subprocess.run([ROOT / "build/neardup", "dedup", examples / "articles.jsonl", "-o", tmp_path / "c"],
+                   check=True, capture_output=True)
+    with pytest.raises(neardup.StateError, match="another run"):
+        neardup.dedup_files(x, tmp_path / "c")
+    done = subprocess.run([ROOT / "build/neardup", "dedup", examples / "articles.jsonl", "-o", out],
+                          capture_output=True)
+    assert done.returncode == 1 and not (out / ".neardup").exists()
+
+
+def test_inputs_and_files_of_others_stay(table, tmp_path):
+    folder = tmp_path / "data"
+    (folder / "sub").mkdir(parents=True)
+    pyarrow.parquet.write_table(table, folder / "x.parquet")
+    whole = (folder / "x.parquet").read_bytes()
+    (tmp_path / "link").symlink_to(folder, target_is_directory=True)
+    for out in (folder, folder / "sub", tmp_path, tmp_path / "link/new", folder / "x.parquet"):
+        for more in ({}, {"force": True, "resume": "never"}):
+            with pytest.raises(neardup.UsageError, match="the input"):
+                neardup.dedup_files(folder, out, **more)
+    mine = tmp_path / "mine"
+    (mine / "kept").mkdir(parents=True)
+    (mine / "kept/x.parquet").write_text("precious")
+    for more in ({}, {"force": True}):
+        with pytest.raises(neardup.StateError):
+            neardup.dedup_files(folder / "x.parquet", mine, **more)
+    assert (mine / "kept/x.parquet").read_text() == "precious"
+    (mine / "kept").rename(mine / "other")
+    neardup.dedup_files(folder / "x.parquet", mine, force=True)
+    assert (mine / "other/x.parquet").read_text() == "precious" and (mine / "summary.json").exists()
+    assert (folder / "x.parquet").read_bytes() == whole and list((folder / "sub").iterdir()) == []

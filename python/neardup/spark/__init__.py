@@ -47,36 +47,45 @@ def _columns(df: DataFrame, id: str, text: str, options: dict[str, Any]) -> dict
     return columns
 
 
-def _place(spark: Any, work: str | os.PathLike[str] | None) -> Any:
+def _place(spark: Any, work: str | os.PathLike[str] | None, sync: bool) -> Any:
     from neardup.spark import store
 
     if work is not None:
-        return store.folder(spark, str(work))
+        return store.folder(spark, str(work), sync)
     master = spark.sparkContext.master
     if not master.startswith("local"):
         raise UsageError(f"on {master} a job needs work=, a folder that the driver and all "
                          "executors can reach, such as hdfs:///tmp/neardup")
     path = tempfile.mkdtemp(prefix="neardup-spark-")
     atexit.register(shutil.rmtree, path, ignore_errors=True)
-    return store.folder(spark, path)
+    return store.folder(spark, path, False)
 
 
 def _run(df: DataFrame, id: str, text: str, work: str | os.PathLike[str] | None, dedup: bool,
          log: Callable[[str], None] | None, options: dict[str, Any]) -> Any:
-    from neardup.spark import job, source
+    from neardup.spark import job, output, source
 
     options = {k: v for k, v in options.items() if v is not None}
     columns = _columns(df, id, text, options)
     for name in ("format", "id_field", "text_field", "url_field", "time_field", "progress",
-                 "resume"):
+                 "force", "csv", "max_stdin"):
         if name in options:
             raise UsageError(f"{name} is an option for files; a DataFrame has columns")
     spark = df.sparkSession
-    run = job.Run(spark, source.Frame(df, columns), options, _place(spark, work), dedup, log)
+    over = str(options.pop("resume", "auto")) == "never"
+    place = _place(spark, work, str(options.pop("sync", "yes")) not in ("no", "False"))
+    if work is not None:
+        output.check_inputs(spark, str(work), df.inputFiles())
+    claim = output.claim_work(place, over)
+    run = None
     try:
+        run = job.Run(spark, source.Frame(df, columns), options, place, dedup, log, claim)
+        run.claim = claim
         return run.run()
     except BaseException:
-        run.close()
+        claim.close()
+        if run is not None:
+            run.close()
         raise
 
 
@@ -88,7 +97,8 @@ def dedup(df: DataFrame, id: str = "id", text: str = "text", threshold: float | 
     `cluster` is the id of the document that is kept in this one's place (its own when
     it stays), `similarity` how much it resembles it.  Documents count in the order of
     the DataFrame, by partition and row; `keep` chooses otherwise.  `work` is a folder
-    for the stages: started again with the same folder, a job that was killed goes on.
+    for the stages: started again with the same folder, a job that was killed goes on
+    (`resume="never"` starts over).
     The other options are those of the command.
     """
     from neardup.spark import job, result

@@ -5,11 +5,12 @@
 """
 import argparse
 import os
+import re
 import sys
 import time
 
 from neardup import _core
-from neardup.errors import Error, StateError, UsageError
+from neardup.errors import Error, UsageError
 
 # Options of the command that are not options here, and what does their work.
 INSTEAD = {
@@ -17,7 +18,7 @@ INSTEAD = {
     "memory": "Spark knows the memory: --conf spark.executor.memoryOverhead=3g",
     "tmp": "executors use their own temporary folders (TMPDIR, spark.local.dir)",
     "shard": "Spark cuts the work",
-    "resume": "a job that was killed goes on when it is started again",
+    "max_stdin": "standard input is not read",
     "progress": "every stage says when it is done; Spark's own page shows more",
     "against": "give both collections as input, the other one first, and take what is kept of "
                "this one; or use neardup dedup --against on one machine",
@@ -34,14 +35,14 @@ def parser():
         "what every stage cost.  A job that was killed goes on when it is started again.")
     p.add_argument("input", nargs="+", help="files or folders: local (seen by every executor "
                    "under the same path), hdfs://, s3a://; Parquet, JSONL, text, WARC, TREC")
-    p.add_argument("output", help="a folder that is empty, or holds this job unfinished")
+    p.add_argument("output", help="a folder that is new or empty, or holds this job, unfinished or "
+                   "complete")
     p.add_argument("--io", choices=["auto", "direct", "spark"], default="auto",
                    help="direct: executors read the files themselves; spark: through Spark's file "
                    "systems (auto: direct for local files)")
     p.add_argument("--master", help="Spark's master, where spark-submit does not say it")
     p.add_argument("--conf", action="append", default=[], metavar="NAME=VALUE",
                    help="a setting of Spark's")
-    p.add_argument("--keep-work", action="store_true", help="leave the stages' files")
     p.add_argument("--quiet", action="store_true")
     for row in _core.option_table():
         if "dedup" not in row["commands"]:
@@ -67,8 +68,9 @@ LOCAL = {
     **PATIENT,
     # One process that hears nothing of itself for two minutes is crowded out, not lost.
     "spark.network.timeout": "1200s",
-    # The JVM only moves bytes here: its second compiler costs more than it gains.
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+    # The JVM only moves bytes here: its second compiler costs more than it gains.  Without it the
+    # JVM would reserve 48 MiB for compiled code, which a session of many queries fills.
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m",
 }
 
 
@@ -122,40 +124,63 @@ def sources(spark, given, options, stage, avoid):
 
 
 def run(given, spark, options, log):
+    """The finished Run."""
     from neardup import _stage
-    from neardup.spark import job, result, store
+    from neardup.spark import job, output, result, store
 
-    target = store.folder(spark, given.output)
-    hidden = ".neardup"
-    if not target.is_empty() and not target.exists(hidden):
-        if target.exists("summary.json") and target.exists("spark.json"):
-            raise StateError(f"{given.output} holds a finished result: choose another folder")
-        raise StateError(f"{given.output} is not empty and holds no unfinished job: choose another "
-                         "folder")
+    over = options.pop("resume", "auto") == "never"
+    force = options.pop("force", "no") == "yes"
+    synced = options.pop("sync", "yes") != "no"
+    plan = [part.removeprefix("adaptive:") for part in options.get("sample", "").split(",")
+            if part.startswith("adaptive:") and os.path.isfile(part.removeprefix("adaptive:"))]
+    output.check_inputs(spark, given.output, [*given.input, *plan])
+    target = store.folder(spark, given.output, synced)
     plain = {k: v for k, v in options.items() if v != "parquet"}
     stage = _stage.Stage(plain, True, b"\1" * _stage.SECRET_BYTES)
     avoid = target.path if hasattr(target, "path") else None
-    place = target.child(hidden)
-    r = job.Run(spark, sources(spark, given, options, stage, avoid), plain, place, True, log)
+    source = sources(spark, given, options, stage, avoid)
+    out = output.Output(target, over, force)
     try:
-        if hasattr(r.source, "send"):
-            r.source.send(r)
-        r.run()
-        with job.settings(spark):
-            out = result.write(r, place, given.input, given.output)
-        if given.keep_work:
-            for name in out.names():
-                target.rename(f"{hidden}/out/{name}", name)
-        else:
-            result.commit(target, out, hidden)
-        return r
+        r = job.Run(spark, source, plain, out.place, True, log, out.claim, out.finished)
+        try:
+            if r.complete:
+                return r
+            if hasattr(r.source, "send"):
+                r.source.send(r)
+            r.run()
+            with job.settings(spark):
+                out.commit(result.write(r, out.place, given.input, given.output))
+            return r
+        finally:
+            r.close()
     finally:
-        r.close()
+        out.close()
+
+
+NO_SPACE = re.compile(r"No space left on device|Disk quota exceeded|ENOSPC")
+
+
+def failure(e):
+    """What an exception of Spark's says, in a line; None: it is not one of Spark's."""
+    module = type(e).__module__
+    if not module.startswith(("pyspark.", "py4j.")):
+        return None
+    text = str(e)
+    if NO_SPACE.search(text):
+        return ("a disk is full (No space left on device): free some space where spark.local.dir, "
+                "TMPDIR and the output folder lie, then run the same command to resume")
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    causes = [line for line in lines if line.startswith("Caused by: ")]
+    said = causes[-1].removeprefix("Caused by: ") if causes else lines[0] if lines else type(e).__name__
+    errors = [line for line in lines if re.match(r"neardup\.errors\.\w+: ", line)]
+    if errors:
+        said = errors[-1].partition(": ")[2]
+    return f"Spark has failed: {said[:1000]}; run the same command to resume"
 
 
 def main(arguments=None):
     given = parser().parse_args(arguments)
-    skip = {"input", "output", "io", "master", "conf", "keep_work", "quiet"}
+    skip = {"input", "output", "io", "master", "conf", "quiet"}
     options = {k: v for k, v in vars(given).items() if k not in skip and v is not None}
 
     def log(message):
@@ -170,6 +195,9 @@ def main(arguments=None):
         ready = time.monotonic()
         r = run(given, spark, options, log)
         done = time.monotonic()
+        if r.complete:
+            log(f"{given.output} is complete already: nothing to do")
+            return 3 if r.complete["counts"]["rejected"] else 0
         report = r.report()
         counts = r.settle.counts()
         log(f"kept      {counts['kept']:,}")
@@ -189,6 +217,15 @@ def main(arguments=None):
         return 2
     except Error as e:
         print(f"neardup.spark: {e}", file=sys.stderr)
+        return 1
+    except OSError as e:
+        print(f"neardup.spark: {e}; run the same command to resume", file=sys.stderr)
+        return 1
+    except Exception as e:
+        said = failure(e)
+        if said is None:
+            raise
+        print(f"neardup.spark: {said}", file=sys.stderr)
         return 1
 
 

@@ -8,6 +8,7 @@ verified candidates and the greedy stars, with the library's own functions.
 """
 import base64
 import contextlib
+import hashlib
 import json
 import os
 import secrets
@@ -19,7 +20,7 @@ import numpy
 import neardup
 from neardup import _stage
 from neardup.errors import DataError, StateError, UsageError
-from neardup.spark import candidates, components, exact, page, store, texts, work
+from neardup.spark import candidates, checkpoints, components, exact, page, store, texts, work
 
 NONE = 0xFFFFFFFF
 PLACE_BYTES = 64 << 20  # what a place should hold, about
@@ -89,10 +90,16 @@ def _plan_of(sample):
     return ""
 
 
+def _digest(value):
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+
+
 class Run:
     """One job over a source of documents."""
 
-    def __init__(self, spark, source, options, place, dedup=True, log=None):
+    def __init__(self, spark, source, options, place, dedup=True, log=None, claim=None,
+                 finished=None):
+        """`claim`: what holds the work folder; `finished`: asked whether there is nothing to do."""
         self.spark = spark
         self.sc = spark.sparkContext
         self.source = source
@@ -101,15 +108,20 @@ class Run:
         self.began = time.monotonic()
         self.meter = store.Meter(spark)
         self.place = place
-        self.points = store.Checkpoints(spark, place, self.meter)
+        self.points = checkpoints.Checkpoints(spark, place, self.meter, claim)
         self.broadcasts = []
+        self.tmp = self.claim = None
         secret = secrets.token_bytes(_stage.SECRET_BYTES)
         about = {"neardup": neardup.__version__, "command": "dedup" if dedup else "pairs",
                  "options": {k: str(v) for k, v in sorted(options.items())},
-                 "input": source.describe(), "secret": base64.b64encode(secret).decode(),
+                 "input": _digest(source.describe()), "secret": base64.b64encode(secret).decode(),
                  "unit_bytes": source.unit_bytes(self.sc.defaultParallelism),
                  "plan": _plan_of(str(options.get("sample", "")))}
         work.Job(options, dedup, secret).stage(driver=True)  # wrong options are said before anything else
+        self.about = checkpoints.identity(about)
+        self.complete = finished(self.about) if finished else None
+        if self.complete:
+            return
         about = self.points.agree(about)
         self.job = work.Job(options, dedup, base64.b64decode(about["secret"]))
         self.stage = self.job.stage(driver=True)
@@ -411,7 +423,7 @@ class Run:
     def report(self):
         """What every stage cost, and what the engine alone can tell."""
         band = getattr(self, "edge_meter", {}).get("shuffles", [])
-        return {"spark": self.sc.version, "neardup": neardup.__version__,
+        return {"spark": self.sc.version, "neardup": neardup.__version__, "job": self.about,
                 "parallelism": self.parallel, "documents": self.documents,
                 "band_shuffle_bytes": band[0] if band else 0,
                 "band_shuffle_bytes_per_document":
@@ -420,9 +432,13 @@ class Run:
                 "stages": self.meter.stages}
 
     def close(self):
+        if self.claim is not None:  # of a work folder, which stays
+            self.claim.close()
         for b in self.broadcasts:
             with contextlib.suppress(Exception):
                 b.unpersist()
+        if self.tmp is None:
+            return
         with contextlib.suppress(OSError):
             for name in os.listdir(self.tmp):
                 os.remove(os.path.join(self.tmp, name))

@@ -7,6 +7,7 @@ import tempfile
 import numpy
 import pyarrow as pa
 
+from neardup import _core
 from neardup.spark import work
 from neardup.spark.sign import ALL_TASKS, Spool, read_blocks
 
@@ -105,6 +106,24 @@ def keep_contents(job, files, first_of, dropped, skipped):
                             if not data:
                                 break
                 yield out.batch()
+
+    return run
+
+
+SUMS = [("file", pa.int64()), ("xxh3", pa.string())]
+
+
+def file_sums(folder, names):
+    """Numbers of files below a folder that every executor sees → their XXH3."""
+
+    def run(batches):
+        out = work.Rows(SUMS)
+        for row in work.rows_of(batches):
+            name = names.value[row["id"]]
+            if out.add(file=row["id"], xxh3=_core.file_sum(os.path.join(folder, name))):
+                yield out.batch()
+        if out.rows:
+            yield out.batch()
 
     return run
 

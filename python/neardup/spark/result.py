@@ -1,4 +1,5 @@
 """Results as DataFrames, and as the files that the command writes."""
+import json
 import os
 import shutil
 import tempfile
@@ -6,8 +7,9 @@ import tempfile
 import numpy
 import pyarrow as pa
 
-from neardup.errors import StateError
-from neardup.spark import keep, texts, work
+from neardup.errors import DataError
+from neardup.parquet import _escape as escape
+from neardup.spark import claim, keep, texts, work
 
 LISTS = ("pairs.tsv", "clusters.tsv", "rejected.tsv")
 
@@ -81,6 +83,7 @@ def write(run, target, inputs=(), directory="OUTPUT"):
     local = tempfile.mkdtemp(prefix="neardup-")
     out = target.child("out")
     try:
+        out.remove()
         out.make()
         run.settle.write_pairs(os.path.join(local, "pairs.tsv"), wanted, names, True)
         if run.dedup:
@@ -98,16 +101,36 @@ def write(run, target, inputs=(), directory="OUTPUT"):
         with open(os.path.join(local, "spark.json"), "w") as f:
             f.write(job.as_json(run.report()))
         for name in sorted(os.listdir(local)):
-            out.put(os.path.join(local, name), name)
+            if name != "summary.json":
+                out.put(os.path.join(local, name), name)
+        _list_files(run, out, os.path.join(local, "summary.json"))
+        out.put(os.path.join(local, "summary.json"), "summary.json")
     finally:
         shutil.rmtree(local, ignore_errors=True)
     return out
 
 
-def commit(target, out, hidden):
-    """Moves the results into place, the summary last, and removes the rest."""
-    for name in [*sorted(n for n in out.names() if n != "summary.json"), "summary.json"]:
-        if name not in out.names():
-            raise StateError(f"{out.uri}/{name} is missing")
-        target.rename(f"{hidden}/out/{name}", name)
-    target.remove(hidden)
+def _list_files(run, out, summary):
+    """summary.json ends with every file's name and size, and where executors open files themselves
+    with its XXH3."""
+    sizes = out.files()
+    names = sorted(sizes, key=os.fsencode)
+    files = [{"name": escape(name), "bytes": sizes[name]} for name in names]
+    if hasattr(out, "path") and names:
+        n = min(len(names), run.parallel)
+        rows = run.meter.run("sums", lambda: run.map(
+            run.spark.range(0, len(names), 1, n), keep.file_sums(out.path, run.send(names)),
+            keep.SUMS).toArrow()).to_pylist()
+        for row in rows:
+            files[row["file"]]["xxh3"] = row["xxh3"]
+        missing = [f["name"] for f in files if "xxh3" not in f]
+        if missing:
+            raise DataError(f"{out.uri}/{missing[0]} was not read again: run again")
+    origin = ""
+    if hasattr(out, "path"):  # tells the next run whether the contents must be read again
+        origin = f'  "sync": "{"yes" if out.synced else "no"}",\n  "boot": "{claim.boot_id()}",\n'
+    with open(summary, encoding="utf-8") as f:
+        text = f.read().rstrip()
+    lines = ",\n".join("    " + json.dumps(f) for f in files)
+    with open(summary, "w", encoding="utf-8") as f:
+        f.write(f'{text[:-1].rstrip()},\n{origin}  "files": [\n{lines}\n  ]\n}}\n')

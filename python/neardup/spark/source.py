@@ -337,7 +337,8 @@ class Parquet(Source):
         return {"columns": self.columns, "files": [[f[0], f[3], f[4]] for f in self.files]}
 
     def frame(self):
-        return self.spark.read.parquet(*[_escaped(f[1]) for f in self.files])
+        return (self.spark.read.option("parquet.page.verify-checksum.enabled", "true")
+                .parquet(*[_escaped(f[1]) for f in self.files]))
 
     def sign(self, run):
         df = self.frame()

@@ -1,16 +1,11 @@
-"""Folders of a job, on any file system that Spark knows, and its checkpoints.
-
-A stage is done when its manifest lies beside its parts: it names every part
-with its size.  Parts carry checksums (Parquet's per page, the library's per
-block and run).  What is missing or damaged is an error, never a pass.
+"""Folders of a job, on any file system that Spark knows, and what its stages cost.
 """
-import json
+import contextlib
+import ctypes
 import os
 import shutil
 import time
 from urllib.parse import unquote, urlsplit
-
-from pyspark.sql.types import StructType
 
 from neardup.errors import DataError, StateError
 
@@ -36,22 +31,45 @@ def plain(uri):
     return unquote(f"{parts.scheme}://{parts.netloc}{parts.path}" if parts.scheme else uri)
 
 
-def folder(spark, uri):
-    return LocalFolder(local_path(uri)) if is_local(uri) else HadoopFolder(spark, uri)
+def folder(spark, uri, sync=True):
+    """`sync`: what is told to be complete is on the disk, where the disk is this machine's."""
+    return LocalFolder(local_path(uri), sync) if is_local(uri) else HadoopFolder(spark, uri)
+
+
+def _sync_folder(path):
+    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def _sync_file_system(path):
+    """Everything that was written to the file system of a folder is on the disk."""
+    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        libc = ctypes.CDLL(None, use_errno=True)
+        if not hasattr(libc, "syncfs"):
+            os.sync()
+        elif libc.syncfs(fd):
+            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), path)
+    finally:
+        os.close(fd)
 
 
 class LocalFolder:
     """A folder that the driver and all executors see under one path."""
 
-    def __init__(self, path):
+    def __init__(self, path, sync=True):
         self.path = os.path.abspath(path)
         self.uri = "file://" + self.path
+        self.synced = sync
 
     def at(self, name):
         return os.path.join(self.path, name) if name else self.path
 
     def child(self, name):
-        return LocalFolder(self.at(name))
+        return LocalFolder(self.at(name), self.synced)
 
     def child_uri(self, name):
         return self.uri.rstrip("/") + "/" + name
@@ -59,8 +77,8 @@ class LocalFolder:
     def exists(self, name=""):
         return os.path.lexists(self.at(name))
 
-    def is_empty(self):
-        return not os.path.isdir(self.path) or not os.listdir(self.path)
+    def is_folder(self, name=""):
+        return os.path.isdir(self.at(name))
 
     def make(self, name=""):
         os.makedirs(self.at(name), exist_ok=True)
@@ -70,11 +88,21 @@ class LocalFolder:
             return f.read()
 
     def write(self, name, text):
+        """The whole text under its name, or the one before."""
         with open(self.at(name) + ".new", "w", encoding="utf-8") as f:
             f.write(text)
             f.flush()
-            os.fsync(f.fileno())
+            if self.synced:
+                os.fsync(f.fileno())
         os.replace(self.at(name) + ".new", self.at(name))
+        if self.synced:
+            _sync_folder(os.path.dirname(self.at(name)))
+
+    def sync(self):
+        """What executors and the driver wrote so far stays after a power cut.  It asks this
+        machine's disk; files of a network's are with its server when they are closed."""
+        if self.synced:
+            _sync_file_system(self.path)
 
     def put(self, path, name):
         """Moves a file of the driver here."""
@@ -99,8 +127,25 @@ class LocalFolder:
         elif os.path.lexists(at):
             os.remove(at)
 
-    def rename(self, old, new):
-        os.replace(self.at(old), self.at(new))
+    def remove_empty(self, name=""):
+        with contextlib.suppress(OSError):
+            os.rmdir(self.at(name))
+
+    def files(self, name=""):
+        """Sizes of all files below, but those of .neardup."""
+        found = {}
+        root = self.at(name)
+        for place, folders, names in os.walk(root):
+            folders[:] = sorted(f for f in folders if place != root or f != ".neardup")
+            for n in names:
+                path = os.path.join(place, n)
+                found[os.path.relpath(path, root)] = os.lstat(path).st_size
+        return found
+
+    def take(self, old, new):
+        """Moves a file or folder of the result into place; no failure when that was done before."""
+        if os.path.lexists(self.at(old)):
+            os.rename(self.at(old), self.at(new))
 
     def gather(self, name, pieces):
         """Writes file `name` from the first bytes of others, one after another."""
@@ -139,8 +184,8 @@ class HadoopFolder:
     def exists(self, name=""):
         return self.fs.exists(self._path(name))
 
-    def is_empty(self):
-        return not self.exists() or not list(self.fs.listStatus(self._path("")))
+    def is_folder(self, name=""):
+        return self.exists(name) and self.fs.getFileStatus(self._path(name)).isDirectory()
 
     def make(self, name=""):
         self.fs.mkdirs(self._path(name))
@@ -152,15 +197,28 @@ class HadoopFolder:
         finally:
             stream.close()
 
-    def write(self, name, text):
-        stream = self.fs.create(self._path(name + ".new"), True)
+    def overwrite(self, name, text):
+        """In place: readers may see it cut off, where the store shows what is being written."""
+        stream = self.fs.create(self._path(name), True)
         try:
             stream.write(bytearray(text.encode()))
         finally:
             stream.close()
+
+    def write(self, name, text):
+        """The whole text under its name, or nothing."""
+        self.overwrite(name + ".new", text)
         if self.exists(name):
             self.fs.delete(self._path(name), False)
         self.fs.rename(self._path(name + ".new"), self._path(name))
+
+    def sync(self):
+        """A store has what was closed."""
+
+    def times(self):
+        """When each file was written last, by the store's clock, in milliseconds."""
+        return {s.getPath().getName(): s.getModificationTime()
+                for s in self.fs.listStatus(self._path("")) if s.isFile()}
 
     def put(self, path, name):
         self.gather(name, [("file://" + path, 0, os.path.getsize(path))])
@@ -180,11 +238,41 @@ class HadoopFolder:
     def remove(self, name=""):
         self.fs.delete(self._path(name), True)
 
-    def rename(self, old, new):
-        if self.exists(new):
+    def remove_empty(self, name=""):
+        if self.is_folder(name) and not list(self.fs.listStatus(self._path(name))):
+            self.fs.delete(self._path(name), False)
+
+    def files(self, name=""):
+        """Sizes of all files below, but those of .neardup."""
+        found = {}
+        if not self.exists(name):
+            return found
+        base = self.fs.getFileStatus(self._path(name)).getPath().toString().rstrip("/")
+        walk = self.fs.listFiles(self._path(name), True)
+        while walk.hasNext():
+            s = walk.next()
+            file = s.getPath().toString()[len(base):].lstrip("/")
+            if not file.startswith(".neardup/"):
+                found[file] = s.getLen()
+        return found
+
+    def take(self, old, new):
+        """Moves a file or folder of the result into place; no failure when that was done before.
+        Where a folder is renamed file by file (S3), a killed move is finished file by file."""
+        if not self.exists(old):
+            return
+        if not self.exists(new):
+            if "/" in new:
+                self.make(os.path.dirname(new))
+            if not self.fs.rename(self._path(old), self._path(new)):
+                raise StateError(f"{self.child_uri(old)} could not be renamed to {new}")
+        elif self.is_folder(old):
+            for file in sorted(self.files(old)):
+                self.take(f"{old}/{file}", f"{new}/{file}")
+            self.remove(old)
+        else:
             self.remove(new)
-        if not self.fs.rename(self._path(old), self._path(new)):
-            raise StateError(f"{self.child_uri(old)} could not be renamed to {new}")
+            self.take(old, new)
 
     def gather(self, name, pieces):
         """Writes file `name` from the first bytes of others (full paths), one after
@@ -267,85 +355,3 @@ class Meter:
                 "read_bytes": sums["inputBytes"], "written_bytes": sums["outputBytes"],
                 "shuffled_bytes": sums["shuffleWriteBytes"],
                 "shuffles": [b for _, b in sorted(set(shuffles))]}
-
-
-class Checkpoints:
-    """The stages of a job in its work folder."""
-
-    def __init__(self, spark, place, meter):
-        self.spark = spark
-        self.place = place
-        self.meter = meter
-        self.resumed = []
-
-    def agree(self, about):
-        """Is what lies here the same job?"""
-        text = json.dumps(about, sort_keys=True, indent=1)
-        if self.place.exists("job.json"):
-            old = json.loads(self.place.read("job.json"))
-            # These are the job's own: they were chosen when it began.
-            own = ("secret", "unit_bytes")
-            different = sorted(k for k in set(old) | set(about)
-                               if k not in own and old.get(k) != json.loads(text).get(k))
-            if different:
-                raise StateError(
-                    f"{self.place.uri} holds another, unfinished job (it differs in "
-                    f"{', '.join(different)}): finish that one, or remove the folder")
-            return old
-        self.place.make()
-        self.place.write("job.json", text)
-        return about
-
-    def done(self, name):
-        """The manifest of a finished stage, its parts checked; None: to be done."""
-        if not self.place.exists(f"{name}.json"):
-            return None
-        manifest = json.loads(self.place.read(f"{name}.json"))
-        self._check(name, manifest)
-        self.resumed.append(name)
-        return manifest
-
-    def _check(self, name, manifest):
-        found = self.place.sizes(name)
-        for part, size in manifest["parts"].items():
-            where = f"{self.place.child_uri(name)}/{part}"
-            if part not in found:
-                raise StateError(f"{where} is missing: remove {self.place.uri} and run again")
-            if found[part] != size:
-                raise DataError(f"{where} has {found[part]} bytes, it had {size}: remove "
-                                f"{self.place.uri} and run again")
-        for part in found:
-            if part not in manifest["parts"]:
-                raise StateError(f"{self.place.child_uri(name)}/{part} is no part of the job: "
-                                 f"remove {self.place.uri} and run again")
-
-    def save(self, name, make, codec="none", **more):
-        """Runs a stage unless it is done.  `make` gives the DataFrame to write."""
-        manifest = self.done(name)
-        if manifest is not None:
-            return manifest
-        self.place.remove(name)
-        df = make()
-        # Packed values do not repeat: a dictionary of them would only cost time.
-        self.meter.run(name, lambda: df.write.option("compression", codec)
-                       .option("parquet.enable.dictionary", "false").mode("overwrite").parquet(self.place.child_uri(name)))
-        manifest = {"parts": self.place.sizes(name), "schema": df.schema.json(),
-                    "meter": self.meter.stages[-1], **more}
-        self.place.write(f"{name}.json", json.dumps(manifest))
-        return manifest
-
-    def read(self, name, *columns):
-        """A finished stage."""
-        manifest = json.loads(self.place.read(f"{name}.json"))
-        self._check(name, manifest)
-        paths = [f"{self.place.child_uri(name)}/{p}" for p in manifest["parts"]]
-        schema = StructType.fromJson(json.loads(manifest["schema"]))
-        if paths:
-            df = (self.spark.read.option("parquet.page.verify-checksum.enabled", "true")
-                  .schema(schema).parquet(*paths))
-        else:
-            df = self.spark.createDataFrame([], schema)
-        return df.select(*columns) if columns else df
-
-    def bytes(self, name):
-        return sum(json.loads(self.place.read(f"{name}.json"))["parts"].values())
