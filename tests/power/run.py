@@ -4,7 +4,7 @@
 tests/power/run.py [--moments N] [--neardup PATH] [--seed N] [--jobs N] [WORD...]
 
 Each command of rows.py runs on an ext4 file system in a file, whose power is cut at N
-moments: before calls that change the disk (cut.c counts them and stops the process), at
+moments: before calls that change the disk (power_cut.c counts them and stops the process), at
 times during the run, most of them towards its end, and 0 to 7 seconds after its end.
 Just before, some of what write-back and the journal might have done is done.  Then the disk is
 mounted again.  What claims to be complete must be right; whatever else is there, the same
@@ -134,7 +134,7 @@ def main():
         print(f"# seed {options.seed}")
         shim = folder / "cut.so"
         compiler = os.environ.get("CC", "cc").split()
-        subprocess.run([*compiler, "-O2", "-shared", "-fPIC", "-o", shim, HERE / "cut.c", "-ldl"],
+        subprocess.run([*compiler, "-O2", "-shared", "-fPIC", "-o", shim, HERE / "power_cut.c", "-ldl"],
                        check=True)
         inputs = table.make_inputs(folder / "in", neardup, options.seed)
         pythons = table.Pythons(inputs)
