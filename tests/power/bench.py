@@ -356,8 +356,10 @@ class Bench:
         """Without --resume never: the new result is finished, or the old one is still whole."""
         step = [w for w in self.row.steps[-1] if w not in ("--resume", "never")]
         status = self.finish(step)
-        want = self.truth if status in (0, 3) else self.before
-        if wrong := self.unlike(want):
+        wrong = self.unlike(self.truth)
+        if wrong and status not in (0, 3):  # refused, be it beside the old result or the new one
+            wrong = self.unlike(self.before)
+        if wrong:
             raise Broken(f"the command without --resume never ends with {status} "
                          f"({self.message()}), and {wrong}")
 
@@ -369,10 +371,9 @@ class Bench:
             if status in (0, 3):
                 continue
             message = self.message()
-            if state in ("complete", "old") and not self.unlike(
-                    self.truth if state == "complete" else self.before):
-                if self.row.needs or self.row.files:  # these refuse what is there already
-                    return False
+            hidden = any((path / judge.HIDDEN).exists() for path in self.outputs())
+            if not self.row.recognises and not hidden and not self.unlike(self.truth):
+                return False  # refused, because a result is there
             self.remedy(message)
             refused = True
             break

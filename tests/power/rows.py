@@ -29,6 +29,7 @@ class Row:
         self.title, self.steps, self.old, self.synced = title, steps, old, synced
         self.folders, self.files = list(folders), list(files)
         self.scratch, self.inputs_inside = list(scratch), inputs_inside
+        self.recognises = title.startswith("dedup")  # its own result, when it is run again
         self.slow, self.most, self.needs, self.preload = slow, most, needs, preload
 
 
