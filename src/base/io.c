@@ -120,8 +120,9 @@ static bool lacks_inodes(const char *path) {
 }
 
 nd_status nd_io_fail_to_make(nd_error *err, const char *verb, const char *path, int error_number) {
-  if (error_number != ENOSPC || !lacks_inodes(path))
-    return nd_io_fail(err, verb, path, error_number);
+  bool inodes = error_number == ENOSPC && lacks_inodes(path);
+  errno = error_number; /* callers look at it */
+  if (!inodes) return nd_io_fail(err, verb, path, error_number);
   return nd_fail(err, ND_ERR_IO,
                  "cannot %s %s: no inodes are left on its file system (df -i); remove some files "
                  "or choose another place",

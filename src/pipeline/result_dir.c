@@ -181,8 +181,12 @@ static nd_status move_old_away(nd_result_dir *r, nd_error *err) {
 static nd_status check_entry(void *context, const char *name, nd_error *err) {
   const moving *m = context;
   nd_file_info info;
+  bool replaces = false, removed = false;
   ND_TRY(nd_dir_probe(&info, m->to, name, err));
-  if (info.exists && (info.directory || !m->r->rule.force))
+  /* An old result that kept nothing lists no file of `kept`, which has stayed for that. */
+  if (info.directory) ND_TRY(exists(&replaces, &m->r->hidden, "old/" ND_SUMMARY, err));
+  if (replaces) ND_TRY(nd_dir_remove_empty(&removed, m->to, name, err));
+  if (info.exists && !removed && (info.directory || !m->r->rule.force))
     return nd_fail(err, ND_ERR_STATE,
                    "%s/%s is in the way and not part of a result of neardup; move it away, and run "
                    "the same command again",

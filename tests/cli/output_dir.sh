@@ -16,6 +16,11 @@ fails dedup in.jsonl -o empty --threshold 0.9
 json d "$RICE" >>in.jsonl
 fails dedup in.jsonl -o empty
 neardup dedup in.jsonl -o empty --resume never 2>&1 | said; counts empty
+title "a result that kept nothing is replaced"
+echo '{"id"' >bad.jsonl
+neardup dedup bad.jsonl --format jsonl -o none 2>/dev/null; echo "exit $?"; ls -A none none/kept
+cp in.jsonl bad.jsonl
+neardup dedup bad.jsonl --format jsonl -o none --resume never 2>&1 | complaints; counts none; ls -A none none/kept
 title "a run without its work is no result"
 rm empty/summary.json
 fails dedup in.jsonl -o empty
