@@ -98,7 +98,7 @@ def foreign(lab):
             (out / name).write_text("{}")
         before = snapshot(out)
         for options in ([], ["--resume", "never"]):
-            lab.dedup(source, out, *options).expect(1, "no result of neardup")
+            lab.dedup(source, out, *options).expect(1, "not a result of neardup")
             after = snapshot(out)
             expect(after == before, f"changed: {sorted(map(str, after))}")
     file = lab.fresh("file")
