@@ -143,6 +143,7 @@ static destiny make_block(head *h, bool *exact_only, size_t *largest, unsigned i
     case 5:
       h->type = "resource";
       h->content_type = http_resource(&made, &block, id, in);
+      *exact_only = made.packed;
       *largest = made.largest;
       fuzz_put_str(&seen, nd_buf_str(&made.seen));
       break;
@@ -159,7 +160,8 @@ static destiny make_block(head *h, bool *exact_only, size_t *largest, unsigned i
       fate = NO_TEXT;
   }
   /* A whole record inside a body is no record while the length is right. */
-  if (fate == WHOLE && h->type[0] == 'c' && fuzz_chance(in, 4)) {
+  bool sure = record_n < 2 || !records[record_n - 2].unsure_length; /* of the one before */
+  if (sure && fate == WHOLE && h->type[0] == 'c' && fuzz_chance(in, 4)) {
     fuzz_puts(&block,
               "\r\n\r\nWARC/1.0\r\nWARC-Type: conversion\r\nWARC-Record-ID: <trap>\r\n"
               "Content-Length: 4\r\n\r\ntrap\r\n\r\n");
@@ -190,8 +192,9 @@ static destiny damage(head *h, bool *unsure, char length[32], fuzz_bytes *in) {
       snprintf(length, 32, "%zu", block.n + 3 * by);
       *unsure = true;
       return WHOLE;
-    default: /* the body is missing */
+    default: /* the body is missing (a length that ends where a later record does would be right) */
       *unsure = true;
+      snprintf(length, 32, "%u", by > 10 ? MOST_BYTES + PAGE_MOST : 3 * by);
       block.n = 0;
       return MAYBE;
   }
@@ -408,6 +411,7 @@ static void damage_member(fuzz_packing how, fuzz_bytes *in) {
     end[i] = packed.n;
   }
   size_t at = begin + fuzz_pick(in, 65536) % (end[which] - begin);
+  if (at < 4) return; /* then the file is no packed one */
   packed.p[at] = (char)(packed.p[at] ^ (1 + fuzz_pick(in, 255)));
   spoil(which, false);
   check_bytes(nd_buf_str(&packed), 0);

@@ -8,7 +8,7 @@
 typedef struct http_page {
   nd_buf seen;    /* the words to see, UTF-8, a space behind each */
   bool text;      /* not an image */
-  bool packed;    /* a wrong length would damage it */
+  bool packed;    /* a wrong length would damage it, or give it other characters */
   size_t largest; /* bytes that it unpacks to at most */
   char type[160]; /* its media type; "": not stated */
 } http_page;
@@ -116,7 +116,7 @@ static const http_charset *http_page_make(http_page *m, nd_buf *out, bool *nuls,
       fuzz_put(&m->seen, g.seen.p + i, 1);
   }
   m->text = true;
-  m->packed = false;
+  m->packed = c->wide != 0;
   m->largest = 0;
   return c;
 }
@@ -290,7 +290,7 @@ static void http_make(http_page *m, nd_buf *out, unsigned id, fuzz_bytes *in) {
     const http_charset *c = http_page_make(m, &body, &nuls, id, in);
     bool html = m->type[0] && (m->type[0] | 32) != 'u' && !strstr(m->type, "unknown");
     if (html || fuzz_chance(in, 2)) http_code(&how, m, &body, !nuls && !c->wide, in);
-    if (!html && m->packed && !how.content[0] &&
+    if (!html && m->packed && !c->wide && !how.content[0] &&
         !how.transfer[0]) { /* only HTML is unpacked then */
       m->text = false;
     }

@@ -318,7 +318,16 @@ nd_status nd_archive_frame(nd_frame *out, nd_stream *s, const nd_archive *a,
   size_t rest = (size_t)(total - moved);
   status = look(&v, &whole, s, rest + NEAR + a->first_line, err);
   size_t least = moved < head.size ? (size_t)(head.size - moved) : 0;
-  if (v.n < rest && status != ND_OK) return lost(out, s, v, status);
+  if (v.n < rest && status != ND_OK) {
+    /* Damage comes before the stated end; where the length is wrong, whole records before that. */
+    const size_t next = find_record(a, v, least, v.n);
+    if (next == v.n) return lost(out, s, v, status);
+    nd_stream_skip(s, next);
+    out->length = nd_stream_offset(s) - out->offset;
+    out->kind = ND_FRAME_REJECT;
+    nd_fail(err, ND_ERR_DATA, "the %s is truncated, or its length is wrong", a->noun);
+    return ND_OK;
+  }
   if (v.n < rest &&
       !(v.n > least && ends_well(v, rest) && find_start(a, v, least, v.n, true) == v.n)) {
     nd_fail(err, ND_ERR_DATA, "the %s is truncated", a->noun);

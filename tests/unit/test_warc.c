@@ -119,6 +119,27 @@ static void test_cut_everywhere(void **state) {
 
 #define GOOD "WARC/1.0\r\nWARC-Type: resource\r\nContent-Length: 2\r\n\r\nok\r\n\r\n"
 
+/* A length that is too long, and damage before its end: the record between still comes. */
+static void test_wrong_length_before_damage(void **state) {
+  (void)state;
+  static const char head[] = "WARC/1.0\r\nWARC-Type: resource\r\nContent-Length: 9999\r\n\r\n";
+  nd_buf b = {0};
+  for (int i = 0; i < 400; i++) {
+    const char *text = i == 0 ? head : i == 1 ? "some body\r\n\r\n" : GOOD;
+    assert_int_equal(nd_buf_append(&b, text, strlen(text), &err), ND_OK);
+  }
+  const size_t damage = 1000, before = (damage - strlen(head) - 13) / strlen(GOOD);
+  frames f = read_all(&nd_archive_warc, &nd_format_warc,
+                      (tiny){.bytes = {b.p, b.n}, .fail_from = damage}, MAX);
+  assert_int_equal(f.end, ND_ERR_DATA);
+  assert_int_equal(f.list[0].kind, ND_FRAME_REJECT);
+  assert_string_equal(f.why[0], "the WARC record is truncated, or its length is wrong");
+  assert_int_equal(f.documents, before);
+  assert_true(nd_str_eq(f.bodies[1], nd_str_of("ok")));
+  frames_clear(&f);
+  nd_buf_clear(&b);
+}
+
 static void test_bad_heads(void **state) {
   (void)state;
   static const struct {
@@ -471,12 +492,19 @@ static void test_fixtures(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_golden),     cmocka_unit_test(test_cut_everywhere),
-      cmocka_unit_test(test_bad_heads),  cmocka_unit_test(test_repairs),
-      cmocka_unit_test(test_large),      cmocka_unit_test(test_large_wrong),
-      cmocka_unit_test(test_hostile),    cmocka_unit_test(test_fuzz),
-      cmocka_unit_test(test_sniff),      cmocka_unit_test(test_fixtures),
-      cmocka_unit_test(test_large_file), cmocka_unit_test(test_no_record),
+      cmocka_unit_test(test_golden),
+      cmocka_unit_test(test_cut_everywhere),
+      cmocka_unit_test(test_wrong_length_before_damage),
+      cmocka_unit_test(test_bad_heads),
+      cmocka_unit_test(test_repairs),
+      cmocka_unit_test(test_large),
+      cmocka_unit_test(test_large_wrong),
+      cmocka_unit_test(test_hostile),
+      cmocka_unit_test(test_fuzz),
+      cmocka_unit_test(test_sniff),
+      cmocka_unit_test(test_fixtures),
+      cmocka_unit_test(test_large_file),
+      cmocka_unit_test(test_no_record),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
