@@ -4,21 +4,17 @@
  * record to the next block's.  What a block drops lies in its region, so the
  * sizes tell every region's place in the output, and threads copy them side by
  * side.  A packed file is copied from front to back: small ones side by side,
- * large ones one after another with their packing shared out.
- *
- * Checksums need a file's bytes in order.  A thread whose region is the next in order adds its
- * bytes as it writes them; regions that others finished too early are read again by whoever
- * finishes the one before. */
+ * large ones one after another with their packing shared out. */
 #include "pipeline/kept.h"
 
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "base/threads.h"
 #include "base/writer.h"
 #include "output/cut.h"
+#include "pipeline/region_sum.h"
 #include "pipeline/workdir.h"
 
 enum {
@@ -34,15 +30,7 @@ typedef struct region {
   uint64_t out_at;
   uint64_t dropped; /* bytes */
   bool cut;         /* something is left out, were it of no bytes */
-  bool copied;
 } region;
-
-/* The checksum of a plain file of several regions, in the making. */
-typedef struct chain {
-  nd_sum sum;
-  size_t next; /* the first region that is not in it */
-  bool busy;   /* a thread adds to it */
-} chain;
 
 typedef struct keeper {
   nd_job_run *job;
@@ -52,13 +40,12 @@ typedef struct keeper {
   void *context;
   region *regions; /* in order of file and place */
   size_t n, cap;
-  size_t *first;  /* per file: its first region; files + 1 of them */
-  bool *packed;   /* per file */
-  bool *read;     /* per file: a document of it was read */
-  chain **chains; /* per file; NULL: it has one region, or is packed */
+  size_t *first;        /* per file: its first region; files + 1 of them */
+  bool *packed;         /* per file */
+  bool *read;           /* per file: a document of it was read */
+  nd_region_sum **sums; /* per file; NULL: it has one region, or is packed */
   nd_kept *out;
-  bool early;           /* written bytes go to the disk at once */
-  pthread_mutex_t lock; /* of the chains */
+  bool early; /* written bytes go to the disk at once */
   struct member {
     size_t block;    /* + 1: whose cuts are here */
     nd_cut *all;     /* by file and place */
@@ -263,66 +250,16 @@ static nd_status path_of(char **out, const keeper *k, uint32_t f, nd_error *err)
   return nd_path_join(out, k->dir, k->job->walk.files[f].name, err);
 }
 
-/* May this thread add the region to the file's checksum while it writes? */
-static bool take_chain(keeper *k, chain *c, size_t r) {
-  pthread_mutex_lock(&k->lock);
-  bool taken = !c->busy && c->next == r;
-  c->busy |= taken;
-  pthread_mutex_unlock(&k->lock);
-  return taken;
-}
-
-/* Adds a region that was written before its turn. */
-static nd_status add_written(keeper *k, chain *c, int fd, const char *path, const region *r,
-                             nd_error *err) {
-  enum { BLOCK = 1 << 18 };
-  uint64_t at = r->out_at, end = at + (r->end - r->begin - r->dropped);
-  char *block = nd_malloc(BLOCK);
-  if (!block) return nd_fail_memory(err, BLOCK);
-  nd_status status = ND_OK;
-  (void)k;
-  while (at < end && status == ND_OK) {
-    const size_t n = end - at < BLOCK ? (size_t)(end - at) : BLOCK;
-    status = nd_io_pread_full(fd, block, n, at, path, err);
-    if (status == ND_OK) nd_sum_add(&c->sum, block, n);
-    at += n;
-  }
-  nd_free(block);
-  return status;
-}
-
-/* The region is written, and added when `taken`: adds what is next in order, as far as it is
- * written, unless another thread does. */
-static nd_status go_on(keeper *k, chain *c, size_t r, bool taken, int fd, const char *path,
-                       nd_error *err) {
-  const size_t end = k->first[k->regions[r].file + 1];
-  nd_status status = ND_OK;
-  pthread_mutex_lock(&k->lock);
-  k->regions[r].copied = true;
-  if (taken) c->next = r + 1;
-  while (status == ND_OK && (taken || !c->busy) && c->next < end && k->regions[c->next].copied) {
-    c->busy = taken = true;
-    const size_t now = c->next;
-    pthread_mutex_unlock(&k->lock);
-    status = add_written(k, c, fd, path, &k->regions[now], err);
-    pthread_mutex_lock(&k->lock);
-    c->next = now + 1;
-  }
-  if (taken) c->busy = false;
-  pthread_mutex_unlock(&k->lock);
-  return status;
-}
-
 static nd_status copy_region(keeper *k, struct member *m, size_t number, nd_error *err) {
   const region *r = &k->regions[number];
   const nd_input_file *file = &k->job->walk.files[r->file];
-  chain *c = k->chains[r->file];
+  nd_region_sum *sums = k->sums[r->file];
   if (!k->out->written[r->file]) return ND_OK;
   int in = -1, out = -1;
   char *path = NULL;
-  nd_sum alone;
-  bool taken = c && take_chain(k, c, number);
-  if (!c) nd_sum_begin(&alone);
+  const size_t nth = number - k->first[r->file];
+  nd_sum alone, *sum = sums ? nd_region_sum_take(sums, nth) : &alone;
+  if (!sums) nd_sum_begin(&alone);
   const uint64_t size = r->end - r->begin - r->dropped;
   nd_status status = load_cuts(k, m, r->block, r->file, err);
   if (status == ND_OK) status = path_of(&path, k, r->file, err);
@@ -330,12 +267,9 @@ static nd_status copy_region(keeper *k, struct member *m, size_t number, nd_erro
   if (status == ND_OK) status = nd_io_open(&out, path, O_RDWR, 0, err);
   if (status == ND_OK)
     status = nd_cut_plain(in, file->path, out, path, r->begin, r->end, r->out_at, m->cuts, m->cut_n,
-                          !c      ? &alone
-                          : taken ? &c->sum
-                                  : NULL,
-                          err);
-  if (status == ND_OK && c) status = go_on(k, c, number, taken, out, path, err);
-  if (status == ND_OK && !c)
+                          sum, err);
+  if (status == ND_OK && sums) status = nd_region_sum_written(sums, nth, sum, out, path, err);
+  if (status == ND_OK && !sums)
     k->out->sum[r->file] = (nd_file_sum){r->out_at + size, nd_sum_value(&alone)};
   if (status == ND_OK && k->early && size >= WORTH_WRITING) nd_io_write_back(out, r->out_at, size);
   if (in >= 0) close(in);
@@ -462,7 +396,8 @@ static nd_status make_file(keeper *k, uint32_t f, uint64_t size, nd_error *err) 
                           ? (info.mode & 0666) | 0200
                           : 0666;
   if (status == ND_OK) {
-    status = nd_io_open(&fd, path, O_WRONLY | O_CREAT | O_EXCL, mode, err);
+    const int flags = O_WRONLY | O_CREAT | (k->out->again ? O_TRUNC : O_EXCL);
+    status = nd_io_open(&fd, path, flags, mode, err);
     if (status != ND_OK && nd_io_probe(&info, path, NULL) == ND_OK && info.exists)
       status =
           nd_fail(err, ND_ERR_STATE,
@@ -482,13 +417,13 @@ static nd_status make_file(keeper *k, uint32_t f, uint64_t size, nd_error *err) 
   return status;
 }
 
-static nd_status make_chain(keeper *k, uint32_t f, nd_error *err) {
-  chain *c = nd_malloc(sizeof *c);
-  if (!c) return nd_fail_memory(err, sizeof *c);
-  nd_sum_begin(&c->sum);
-  c->next = k->first[f];
-  c->busy = false;
-  k->chains[f] = c;
+static nd_status make_sum(keeper *k, uint32_t f, nd_error *err) {
+  const size_t begin = k->first[f], n = k->first[f + 1] - begin;
+  ND_TRY(nd_region_sum_new(&k->sums[f], n, err));
+  for (size_t i = 0; i < n; i++) {
+    const region *r = &k->regions[begin + i];
+    nd_region_sum_place(k->sums[f], i, r->out_at, r->end - r->begin - r->dropped);
+  }
   return ND_OK;
 }
 
@@ -522,7 +457,7 @@ static nd_status place_file(keeper *k, uint32_t f, nd_error *err) {
     r->out_at = at;
     at += r->end - r->begin - r->dropped;
   }
-  if (end - begin > 1) ND_TRY(make_chain(k, f, err));
+  if (end - begin > 1) ND_TRY(make_sum(k, f, err));
   k->out->sum[f].bytes = at;
   return make_file(k, f, at, err);
 }
@@ -547,7 +482,7 @@ static nd_status check_inputs(const keeper *k, nd_error *err) {
 /* The other files have theirs. */
 static void take_sums(keeper *k) {
   for (uint32_t f = 0; f < k->job->walk.inputs; f++)
-    if (k->chains[f]) k->out->sum[f].sum = nd_sum_value(&k->chains[f]->sum);
+    if (k->sums[f]) k->out->sum[f].sum = nd_region_sum_value(k->sums[f]);
 }
 
 static nd_status write_all(keeper *k, nd_error *err) {
@@ -579,18 +514,17 @@ nd_status nd_kept_write(nd_kept *out, nd_job_run *j, const uint32_t *centre, con
               .beside = beside,
               .context = context,
               .out = out,
-              .early = strcmp(j->options->sync, "no") != 0,
-              .lock = PTHREAD_MUTEX_INITIALIZER};
+              .early = strcmp(j->options->sync, "no") != 0};
   unsigned threads = j->settings.threads;
   k.first = nd_calloc(j->walk.n + 1, sizeof *k.first);
   k.packed = nd_calloc(j->walk.n, sizeof *k.packed);
   k.read = nd_calloc(j->walk.n, sizeof *k.read);
-  k.chains = nd_calloc(j->walk.n, sizeof *k.chains);
+  k.sums = nd_calloc(j->walk.n, sizeof *k.sums);
   k.members = nd_calloc(threads, sizeof *k.members);
   out->written = nd_calloc(j->walk.n, sizeof *out->written);
   out->sum = nd_calloc(j->walk.n, sizeof *out->sum);
   nd_status status = nd_io_mkdirs(dir, err);
-  if (!k.first || !k.packed || !k.read || !k.chains || !k.members || !out->written || !out->sum)
+  if (!k.first || !k.packed || !k.read || !k.sums || !k.members || !out->written || !out->sum)
     status = nd_fail_memory(err, j->walk.n * sizeof *k.first);
   if (status == ND_OK) status = write_all(&k, err);
   for (unsigned i = 0; k.members && i < threads; i++) {
@@ -601,13 +535,12 @@ nd_status nd_kept_write(nd_kept *out, nd_job_run *j, const uint32_t *centre, con
     nd_buf_clear(&k.members[i].rejects);
     nd_buf_clear(&k.members[i].starts);
   }
-  for (size_t i = 0; k.chains && i < j->walk.n; i++) nd_free(k.chains[i]);
-  pthread_mutex_destroy(&k.lock);
+  for (size_t i = 0; k.sums && i < j->walk.n; i++) nd_region_sum_free(k.sums[i]);
   nd_free(k.members);
   nd_free(k.regions);
   nd_free(k.first);
   nd_free(k.packed);
   nd_free(k.read);
-  nd_free(k.chains);
+  nd_free(k.sums);
   return status;
 }

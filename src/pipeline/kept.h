@@ -11,6 +11,7 @@ typedef nd_status (*nd_kept_beside)(void *context, nd_error *err);
 
 /* Which files of the walk have a kept part, and its size and checksum. */
 typedef struct nd_kept {
+  bool again; /* set by the caller: files of an earlier attempt may be there, and are replaced */
   bool *written;
   nd_file_sum *sum;
 } nd_kept;

@@ -108,7 +108,7 @@ nd_status nd_stage_keep(nd_stage *s, nd_intake *p, const nd_str *images, size_t 
   nd_summary summary = {0};
   nd_job_run j = {.options = &s->options, .summary = &summary, .settings = s->settings};
   uint32_t *centre = NULL;
-  nd_kept kept = {0};
+  nd_kept kept = {.again = true}; /* engines run a task again */
   for (size_t i = 0; i < n; i++)
     if (!nd_block_valid(images[i]))
       return nd_fail(err, ND_ERR_DATA, "a part of the job is damaged: a block of %zu bytes",
