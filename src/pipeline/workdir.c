@@ -30,6 +30,17 @@ nd_status nd_workdir_private(char **out, const char *tmp, nd_error *err) {
   return status;
 }
 
+/* No option replaces a directory of somebody else: says so before the work, not after it. */
+static nd_status refuse_kept(const nd_workdir *w, nd_error *err) {
+  nd_file_info info;
+  ND_TRY(nd_dir_probe(&info, &w->result.dir, "kept", err));
+  if (!info.exists || !info.directory) return ND_OK;
+  return nd_fail(err, ND_ERR_STATE,
+                 "%s/kept is in the way and not part of a result of neardup; move it away, and run "
+                 "the same command again",
+                 w->result.dir.path);
+}
+
 nd_status nd_workdir_open(nd_workdir *w, const char *dir, const nd_settings *settings, bool piped,
                           nd_error *err) {
   *w = ND_WORKDIR_CLOSED;
@@ -42,6 +53,7 @@ nd_status nd_workdir_open(nd_workdir *w, const char *dir, const nd_settings *set
     snprintf(name, sizeof name, "lock-%u", settings->shard);
     ND_TRY(nd_result_dir_lock(&w->shard_lock, &w->result, name, false, err));
   }
+  if (rule.force && !w->result.finished) ND_TRY(refuse_kept(w, err));
   if (piped && w->result.finished && strcmp(settings->options->resume, "never") != 0)
     return nd_fail(err, ND_ERR_STATE,
                    "%s holds a complete result, and standard input cannot be compared with what it "

@@ -44,7 +44,7 @@ grep -E '^(rejected|result)' said
 (cd csv && ls)
 for list in pairs clusters rejected; do python3 undo.py <csv/$list.csv | cmp - tsv/$list.tsv; done
 grep -o 'rejected\.[ct]sv' csv/report.html tsv/report.html
-neardup dedup $SURE --csv in.jsonl -o csv 2>&1 | tail -1
+neardup dedup $SURE --csv in.jsonl -o csv 2>&1 | head -1
 neardup dedup $SURE in.jsonl -o csv 2>/dev/null || echo "exit $?"
 title "nothing found: the header alone"
 neardup cluster --csv /dev/null 2>/dev/null
