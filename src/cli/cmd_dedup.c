@@ -41,10 +41,11 @@ static void report_method(const nd_summary *s, const nd_options *o) {
 static void report(const nd_summary *s, const cli_args *args, const cli_progress *p) {
   if (p->how == CLI_PROGRESS_JSON) return;
   if (s->already_complete) {
-    fprintf(stderr, "%s is complete already: nothing to do\n", cli_shown(args->extra[OUTPUT]));
+    fprintf(stderr, "%s is complete already: nothing to do", cli_shown(args->extra[OUTPUT]));
     if (s->rejected)
-      fprintf(stderr, "%s rejected: --resume never reads the input again\n",
+      fprintf(stderr, "; %s rejected (use --resume never to read the input again)",
               cli_count(s->rejected));
+    fputs("\n", stderr);
     return;
   }
   if (s->shard_only) {
