@@ -53,6 +53,7 @@ static void put_inside(nd_buf *out, nd_buf *means, fuzz_bytes *in) {
   unsigned high = 0; /* a lone one that was written last */
   for (unsigned rule; (rule = fuzz_pick(in, 10)) && out->n < MOST_BYTES;) {
     unsigned before = high, n = fuzz_pick(in, 256);
+    size_t start = out->n;
     uint32_t c = 0;
     high = 0;
     switch (rule) {
@@ -91,6 +92,7 @@ static void put_inside(nd_buf *out, nd_buf *means, fuzz_bytes *in) {
       put_spelled(out, c, in);
       fuzz_put_code(means, c);
     }
+    if (out->n == start) high = before; /* nothing came between */
   }
 }
 

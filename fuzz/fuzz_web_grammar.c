@@ -33,7 +33,8 @@ static record records[MOST_RECORDS];
 static size_t record_n;
 static nd_buf file, packed, block, seen;
 static http_page made;
-static bool traps; /* a body holds lines that look like a record */
+static bool spaced; /* blank lines behind what is between records */
+static bool traps;  /* a body holds lines that look like a record */
 static nd_settings settings;
 static nd_signer *signer;
 
@@ -244,6 +245,8 @@ static void make_file(size_t max_document, fuzz_bytes *in) {
   for (unsigned id = 1; in->n && record_n < MOST_RECORDS && file.n < MOST_BYTES; id++) {
     if (record_n && !traps && fuzz_chance(in, 8)) {
       put_junk(&file, in);
+      /* Before damage only a blank line tells a record from one in a body. */
+      if (spaced) fuzz_puts(&file, "\n\n");
       record *last = &records[record_n - 1];
       last->end = file.n;
       if (last->cut) last->fate = MAYBE; /* now its head has an end */
@@ -435,6 +438,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   size_t step = steps[fuzz_pick(&in, 8)];
   unsigned worse = fuzz_pick(&in, 4);
   settings.input.max_document = limits[fuzz_pick(&in, 5)];
+  spaced = worse == 2;
   fuzz_bytes later = in; /* the choices once more, for what is done to the file */
   make_file(settings.input.max_document, &in);
   if (record_n == 0) return 0;

@@ -200,8 +200,10 @@ static void http_code(http_coding *how, http_page *m, nd_buf *body, bool plain_t
   nd_buf chunked = {0};
   *how = (http_coding){{0}, {0}};
   unsigned rule = fuzz_pick(in, 8), codecs = rule == 1 ? 1 : rule == 2 ? 2 : 0;
-  if (rule == 3 && plain_text)
+  if (rule == 3 && plain_text) {
     snprintf(how->content, sizeof how->content, "%s", fuzz_word(in, lies));
+    m->packed = true; /* with rubbish behind it, it would not pass for text */
+  }
   for (unsigned i = 0; i < codecs; i++) {
     if (body->n > m->largest) m->largest = body->n;
     const char *name = http_pack(body, in);
