@@ -267,7 +267,7 @@ def outputs_apart(lab):
     return f"{cells.n} cells"
 
 
-@promise("what the issue showed: refused, and nothing changes")
+@promise("mistakes that once destroyed data: refused, and nothing changes")
 def shown(lab):
     tree = make_tree(lab)
     (tree / "in.jsonl").write_text(DOCUMENTS)
