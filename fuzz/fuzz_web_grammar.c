@@ -33,7 +33,7 @@ static record records[MOST_RECORDS];
 static size_t record_n;
 static nd_buf file, packed, block, seen;
 static http_page made;
-static bool spaced; /* blank lines behind what is between records */
+static bool spaced; /* records stand behind blank lines */
 static bool traps;  /* a body holds lines that look like a record */
 static nd_settings settings;
 static nd_signer *signer;
@@ -107,7 +107,7 @@ static void put_head(nd_buf *out, const head *h, fuzz_bytes *in) {
 /* What stands between records, and a body that looks like one. */
 static void put_junk(nd_buf *out, fuzz_bytes *in) {
   static const char *const junk[] = {"\r\n\r\nnot a record\r\n", "\n\nWARC/x\n",
-                                     "\n\n<p>\x1f\x8b\x08\n",
+                                     "\n\n<p>WARC/1.0 \n",
                                      "\r\n\r\nWARC/1.0 200 OK\r\nContent-Length: 7\r\n\r\n", NULL};
   fuzz_puts(out, fuzz_word(in, junk));
 }
@@ -183,7 +183,7 @@ static destiny damage(head *h, bool *unsure, char length[32], fuzz_bytes *in) {
       return like ? MAYBE : REJECTED;
     }
     case 1: h->length = fuzz_word(in, bad); return REJECTED;
-    case 2: h->cut = true; return REJECTED;
+    case 2: h->cut = !spaced; return spaced ? WHOLE : REJECTED;
     case 3: /* too short, in the last line */
       fuzz_puts(&block, tail);
       snprintf(length, 32, "%zu", block.n - by);

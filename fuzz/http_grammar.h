@@ -234,7 +234,7 @@ static void http_code(http_coding *how, http_page *m, nd_buf *body, bool plain_t
 }
 
 /* --- the message ----------------------------------------------------------------------- */
-static void http_head(nd_buf *out, const http_page *m, const http_coding *how, fuzz_bytes *in) {
+static void http_head(nd_buf *out, http_page *m, const http_coding *how, fuzz_bytes *in) {
   static const char *const status[] = {"HTTP/1.1 200 OK",
                                        "HTTP/1.0 200",
                                        "http/1.1 404 Not Found",
@@ -247,6 +247,7 @@ static void http_head(nd_buf *out, const http_page *m, const http_coding *how, f
                                        "Content-Type:",     NULL};
   const char *eol = fuzz_chance(in, 4) ? "\n" : "\r\n";
   bool bare = fuzz_chance(in, 8);
+  m->packed |= bare; /* its blank line may not be lost */
   unsigned order = fuzz_pick(in, 6);
   if (!bare) {
     if (fuzz_chance(in, 8)) fuzz_puts(out, "HTTP/1.1 100 Continue\r\nX: y\r\n\r\n");
