@@ -7,11 +7,15 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/line_reader.h"
+#include "base/sum.h"
+#include "base/writer.h"
 #include "input/json.h"
+#include "output/tsv.h"
 #include "pipeline/summary.h"
 #include "pipeline/sums.h"
 
-enum { SHOWN = 300, HEAD = 1 << 16 };
+enum { SHOWN = ND_MANIFEST_SHOWN, HEAD = 1 << 16 };
 
 /* Options that cannot change a byte of the result. */
 static bool is_neutral(const char *name) {
@@ -26,40 +30,154 @@ static bool counts(const nd_option_info *info) {
   return (info->commands & ND_FOR_DEDUP) && !is_neutral(info->name);
 }
 
-nd_status nd_manifest_make(nd_buf *out, const nd_settings *s, const nd_walk *walk, uint64_t plan,
-                           nd_error *err) {
-  ND_TRY(nd_buf_printf(out, err, "neardup %s\n", ND_VERSION));
+/* ---- the lines ---- */
+
+typedef nd_status (*take_line)(void *context, nd_str line, nd_error *err);
+
+static nd_status options_lines(nd_buf *line, take_line take, void *context, const nd_manifest *m,
+                               nd_error *err) {
+  const nd_settings *s = m->settings;
   for (const nd_option_info *info = nd_option_table(); info->name; info++) {
     if (!counts(info)) continue;
     char value[ND_OPTION_VALUE];
     nd_options_get(value, sizeof value, s->options, info);
-    ND_TRY(nd_buf_printf(out, err, "--%s %s\n", info->name, value));
+    line->n = 0;
+    ND_TRY(nd_buf_printf(line, err, "--%s ", info->name));
+    ND_TRY(nd_tsv_append(line, nd_str_of(value), err));
+    ND_TRY(take(context, nd_buf_str(line), err));
   }
-  if (s->sample.plan.n)
-    ND_TRY(nd_buf_printf(out, err, "sampling plan %016" PRIx64 "\n", s->sample.plan.digest));
-  ND_TRY(nd_buf_printf(out, err, "--max-document %" PRIu64 "\n", s->input.max_document));
-  for (size_t i = 0; i < walk->n; i++) {
-    const nd_input_file *f = &walk->files[i];
-    ND_TRY(nd_buf_printf(out, err, "%s: %" PRIu64 " bytes, changed at %" PRId64 "\n", f->path,
-                         f->size, f->mtime_ns));
+  if (s->sample.plan.n) {
+    line->n = 0;
+    ND_TRY(nd_buf_printf(line, err, "sampling plan %016" PRIx64, s->sample.plan.digest));
+    ND_TRY(take(context, nd_buf_str(line), err));
   }
-  /* A file that could not be opened, and now can, is read in other shares. */
-  ND_TRY(nd_buf_printf(out, err, "shares of the input: %016" PRIx64 "\n", plan));
-  return nd_buf_append(out, "", 1, err);
+  line->n = 0;
+  ND_TRY(nd_buf_printf(line, err, "--max-document %" PRIu64, s->input.max_document));
+  return take(context, nd_buf_str(line), err);
 }
 
-nd_status nd_manifest_differ(const char *dir, const char *old, const char *now, nd_error *err) {
-  size_t m, n;
-  while ((m = strcspn(old, "\n")) == (n = strcspn(now, "\n")) && memcmp(old, now, n) == 0) {
-    old += m + (old[m] == '\n');
-    now += n + (now[n] == '\n');
+static nd_status all_lines(nd_buf *line, take_line take, void *context, const nd_manifest *m,
+                           nd_error *err) {
+  ND_TRY(take(context, nd_str_of("neardup " ND_VERSION), err));
+  ND_TRY(options_lines(line, take, context, m, err));
+  for (size_t i = 0; i < m->walk->n; i++) {
+    const nd_input_file *f = &m->walk->files[i];
+    line->n = 0;
+    ND_TRY(nd_tsv_append(line, nd_str_of(f->path), err));
+    ND_TRY(
+        nd_buf_printf(line, err, ": %" PRIu64 " bytes, changed at %" PRId64, f->size, f->mtime_ns));
+    ND_TRY(take(context, nd_buf_str(line), err));
   }
-  const bool limit = strncmp(now, "--max-document ", 15) == 0;
+  /* A file that could not be opened, and now can, is read in other shares. */
+  line->n = 0;
+  ND_TRY(nd_buf_printf(line, err, "shares of the input: %016" PRIx64, m->plan));
+  return take(context, nd_buf_str(line), err);
+}
+
+static nd_status each_line(take_line take, void *context, const nd_manifest *m, nd_error *err) {
+  nd_buf line = {0};
+  nd_status status = all_lines(&line, take, context, m, err);
+  nd_buf_clear(&line);
+  return status;
+}
+
+/* ---- fingerprint and file ---- */
+
+static nd_status sum_line(void *context, nd_str line, nd_error *err) {
+  (void)err;
+  nd_sum_add(context, line.p, line.n);
+  nd_sum_add(context, "\n", 1);
+  return ND_OK;
+}
+
+nd_status nd_manifest_fingerprint(uint64_t *out, const nd_manifest *m, nd_error *err) {
+  nd_sum sum;
+  nd_sum_begin(&sum);
+  ND_TRY(each_line(sum_line, &sum, m, err));
+  *out = nd_sum_value(&sum);
+  return ND_OK;
+}
+
+static nd_status write_line(void *context, nd_str line, nd_error *err) {
+  ND_TRY(nd_writer_put(context, line.p, line.n, err));
+  return nd_writer_put(context, "\n", 1, err);
+}
+
+nd_status nd_manifest_write(const nd_dir *d, const nd_manifest *m, bool sync, nd_error *err) {
+  char unique[ND_DIR_UNIQUE], fresh[40];
+  char *path = NULL;
+  int fd;
+  nd_writer *w = NULL;
+  nd_dir_unique(unique);
+  snprintf(fresh, sizeof fresh, "manifest.%s", unique);
+  ND_TRY(nd_path_join(&path, d->path, fresh, err));
+  nd_status status = nd_dir_open_file(&fd, d, fresh, O_WRONLY | O_CREAT | O_EXCL, 0600, err);
+  if (status == ND_OK) status = nd_writer_take(&w, fd, path, err);
+  if (status == ND_OK) status = each_line(write_line, w, m, err);
+  if (status == ND_OK)
+    status = nd_writer_close(w, sync, err);
+  else
+    nd_writer_abandon(w);
+  if (status == ND_OK) status = nd_dir_rename(d, fresh, d, "manifest", err);
+  if (status != ND_OK) {
+    nd_status ignored = nd_dir_remove(d, fresh, NULL);
+    (void)ignored;
+  }
+  nd_free(path);
+  return status;
+}
+
+/* ---- comparing ---- */
+
+typedef struct comparing {
+  nd_line_reader old;
+  nd_manifest_difference *found;
+} comparing;
+
+static void show(char out[ND_MANIFEST_SHOWN + 1], nd_str line) {
+  const size_t n = line.n < ND_MANIFEST_SHOWN ? line.n : ND_MANIFEST_SHOWN;
+  if (n) memcpy(out, line.p, n);
+  out[n] = '\0';
+}
+
+static nd_status compare_line(void *context, nd_str now, nd_error *err) {
+  comparing *c = context;
+  nd_str old;
+  if (c->found->differs) return ND_OK;
+  ND_TRY(nd_line_reader_next(&old, &c->old, err));
+  c->found->piped |= old.n > 3 && memcmp(old.p, "-: ", 3) == 0;
+  if (old.p && nd_str_eq(old, now)) return ND_OK;
+  c->found->differs = true;
+  show(c->found->there, old);
+  show(c->found->now, now);
+  return ND_OK;
+}
+
+nd_status nd_manifest_compare(nd_manifest_difference *out, const nd_dir *d, const nd_manifest *m,
+                              nd_error *err) {
+  comparing c = {.old = {.name = "manifest"}, .found = out};
+  nd_str rest = {0};
+  *out = (nd_manifest_difference){0};
+  ND_TRY(nd_dir_open_file(&c.old.fd, d, "manifest", O_RDONLY, 0, err));
+  nd_status status = each_line(compare_line, &c, m, err);
+  while (status == ND_OK) { /* what is left, of which only one line counts */
+    status = nd_line_reader_next(&rest, &c.old, err);
+    if (status != ND_OK || !rest.p) break;
+    if (!out->differs) show(out->there, rest);
+    out->differs = true;
+    out->piped |= rest.n > 3 && memcmp(rest.p, "-: ", 3) == 0;
+  }
+  nd_line_reader_clear(&c.old);
+  close(c.old.fd);
+  return status;
+}
+
+nd_status nd_manifest_differ(const char *dir, const nd_manifest_difference *found, nd_error *err) {
+  const bool limit = strncmp(found->now, "--max-document ", 15) == 0;
   return nd_fail(err, ND_ERR_STATE,
-                 "%s was made by another run: there [%.*s], now [%.*s]%s; repeat that run, use "
+                 "%s was made by another run: there [%s], now [%s]%s; repeat that run, use "
                  "--resume never to replace its result, or choose another directory",
-                 dir, (int)(m < SHOWN ? m : SHOWN), old, (int)(n < SHOWN ? n : SHOWN), now,
-                 limit ? " (at most an eighth of --memory)" : "");
+                 dir, found->there, found->now, limit ? " (at most an eighth of --memory)" : "");
 }
 
 /* ---- complete results ---- */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/line_reader.h"
 #include "base/sum.h"
 #include "input/json.h"
 #include "output/tsv.h"
@@ -30,9 +31,9 @@ nd_status nd_sums_is_result(bool *out, const nd_dir *d, nd_error *err) {
   if (!info.regular || info.size < 3) return ND_OK;
   ND_TRY(nd_dir_open_file(&fd, d, ND_SUMMARY, O_RDONLY, 0, err));
   char begin[BEGINNING + 1] = "", end[2] = "";
-  size_t got;
-  nd_status status = nd_io_pread(&got, fd, begin, BEGINNING, 0, ND_SUMMARY, err);
-  if (status == ND_OK) status = nd_io_pread(&got, fd, end, 2, info.size - 2, ND_SUMMARY, err);
+  const size_t n = info.size < BEGINNING ? (size_t)info.size : BEGINNING;
+  nd_status status = nd_io_pread_full(fd, begin, n, 0, ND_SUMMARY, err);
+  if (status == ND_OK) status = nd_io_pread_full(fd, end, 2, info.size - 2, ND_SUMMARY, err);
   close(fd);
   /* The last bytes tell a whole file from one that a crash cut short or left as zeros. */
   *out = status == ND_OK && begin[0] == '{' && strstr(begin, "\"neardup\": ") &&
@@ -161,41 +162,6 @@ void nd_sums_put_origin(nd_json_out *j, bool sync) {
 
 /* ---- reading ---- */
 
-typedef struct reader {
-  int fd;
-  const char *name;
-  nd_buf text; /* [at, n) is still to be read */
-  size_t at;
-  uint64_t offset;
-} reader;
-
-/* The next line without its end; p = NULL at the end of the file. */
-static nd_status next_line(nd_str *out, reader *r, nd_error *err) {
-  for (;;) {
-    const char *begin = r->text.p ? r->text.p + r->at : NULL;
-    const char *end = begin ? memchr(begin, '\n', r->text.n - r->at) : NULL;
-    if (end) {
-      *out = (nd_str){begin, (size_t)(end - begin)};
-      r->at += out->n + 1;
-      return ND_OK;
-    }
-    if (r->text.p && r->at) {
-      memmove(r->text.p, r->text.p + r->at, r->text.n - r->at);
-      r->text.n -= r->at;
-      r->at = 0;
-    }
-    size_t got;
-    ND_TRY(nd_buf_reserve(&r->text, READ_BLOCK, err));
-    ND_TRY(nd_io_pread(&got, r->fd, r->text.p + r->text.n, READ_BLOCK, r->offset, r->name, err));
-    r->offset += got;
-    r->text.n += got;
-    if (got) continue;
-    *out = (nd_str){r->text.n ? r->text.p : NULL, r->text.n};
-    r->at = r->text.n;
-    return ND_OK;
-  }
-}
-
 /* The string value behind `"key": ` in a line; false if it is not there. */
 static bool find_string(nd_str *out, nd_str line, const char *key) {
   char wanted[40];
@@ -296,13 +262,13 @@ static void note_origin(listing *l, nd_str line, bool *synced, bool *same_boot) 
 }
 
 static nd_status read_list(listing *l, nd_error *err) {
-  reader r = {.name = ND_SUMMARY};
+  nd_line_reader r = {.name = ND_SUMMARY};
   entry e = {0};
   bool synced = false, same_boot = false, is_one;
   nd_str line;
   ND_TRY(nd_dir_open_file(&r.fd, l->dir, ND_SUMMARY, O_RDONLY, 0, err));
   nd_status status;
-  while ((status = next_line(&line, &r, err)) == ND_OK && line.p) {
+  while ((status = nd_line_reader_next(&line, &r, err)) == ND_OK && line.p) {
     if (line.n > 3 && line.p[2] == '"') { /* a member of the object itself */
       l->listed |= memmem(line.p, line.n, "\"files\": [", 10) != NULL;
       note_origin(l, line, &synced, &same_boot);
@@ -315,7 +281,7 @@ static nd_status read_list(listing *l, nd_error *err) {
   }
 done:
   close(r.fd);
-  nd_buf_clear(&r.text);
+  nd_line_reader_clear(&r);
   nd_buf_clear(&e.name);
   nd_buf_clear(&e.scratch);
   return status;

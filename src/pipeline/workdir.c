@@ -6,14 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 #include "pipeline/manifest.h"
 #include "pipeline/sums.h"
 
 #define PREFIX "neardup-" /* of work directories below --tmp */
-
-enum { MANIFEST_MOST = 1 << 30 };
 
 const char *nd_workdir_tmp(const char *tmp) {
   const char *base = tmp[0] ? tmp : getenv("TMPDIR");
@@ -175,25 +172,21 @@ static nd_status find_work(nd_workdir *w, const char *tmp, bool resumes, nd_erro
 
 /* The unfinished run that is there must be this one.  What came through a pipe cannot be compared:
  * it starts over, but not on the work of a run that had files. */
-static nd_status compare_manifest(bool *resumes, const nd_workdir *w, const char *now, bool piped,
-                                  nd_error *err) {
-  nd_buf old = {0};
-  nd_status status = nd_dir_read(&old, &w->result.hidden, "manifest", MANIFEST_MOST, err);
-  *resumes = false;
-  if (status == ND_OK && strcmp(old.p, now) == 0)
-    *resumes = !piped;
-  else if (status == ND_OK && !(piped && strstr(old.p, "\n-: ")))
-    status = nd_manifest_differ(w->result.dir.path, old.p, now, err);
-  nd_buf_clear(&old);
-  return status;
+static nd_status compare_manifest(bool *resumes, const nd_workdir *w, const nd_manifest *now,
+                                  bool piped, nd_error *err) {
+  nd_manifest_difference found;
+  ND_TRY(nd_manifest_compare(&found, &w->result.hidden, now, err));
+  *resumes = !found.differs && !piped;
+  if (!found.differs || (piped && found.piped)) return ND_OK;
+  return nd_manifest_differ(w->result.dir.path, &found, err);
 }
 
 static nd_status agree(nd_workdir *w, const nd_settings *settings, const nd_walk *walk,
-                       uint64_t plan, nd_buf *now, nd_error *err) {
+                       uint64_t plan, nd_error *err) {
+  const nd_manifest now = {settings, walk, plan};
   const bool never = strcmp(settings->options->resume, "never") == 0;
   bool unfinished = false, piped = false, resumes = false;
-  ND_TRY(nd_manifest_make(now, settings, walk, plan, err));
-  w->fingerprint = XXH3_64bits(now->p, now->n);
+  ND_TRY(nd_manifest_fingerprint(&w->fingerprint, &now, err));
   ND_TRY(exists(&unfinished, w, "manifest", err));
   for (size_t i = 0; i < walk->n; i++) piped |= strcmp(walk->files[i].path, "-") == 0;
   if (w->result.finished && !unfinished && !never && !piped) {
@@ -205,13 +198,12 @@ static nd_status agree(nd_workdir *w, const nd_settings *settings, const nd_walk
   }
   if (w->result.damaged && !unfinished && !never)
     return nd_result_dir_refuse_damaged(&w->result, err);
-  if (unfinished && !never) ND_TRY(compare_manifest(&resumes, w, now->p, piped, err));
+  if (unfinished && !never) ND_TRY(compare_manifest(&resumes, w, &now, piped, err));
   if (settings->shards == 1) ND_TRY(nd_dir_remove(&w->result.hidden, "out", err));
   if (settings->shards == 1) ND_TRY(nd_dir_make(&w->result.hidden, "out", 0700, err));
   nd_status status = find_work(w, settings->options->tmp, resumes, err);
   if (status == ND_OK && !resumes)
-    status = nd_dir_write(&w->result.hidden, "manifest", (nd_str){now->p, now->n - 1},
-                          w->result.rule.sync, err);
+    status = nd_manifest_write(&w->result.hidden, &now, w->result.rule.sync, err);
   w->begun = status == ND_OK;
   if (status == ND_OK || resumes) return status;
   nd_status ignored = discard_record(w, NULL); /* nobody would find it later */
@@ -221,16 +213,14 @@ static nd_status agree(nd_workdir *w, const nd_settings *settings, const nd_walk
 
 nd_status nd_workdir_agree(nd_workdir *w, const nd_settings *settings, const nd_walk *walk,
                            uint64_t plan, nd_error *err) {
-  nd_buf now = {0};
   int turn = -1;
   bool got;
   /* Shards that start together agree one after another. */
   nd_status status =
       nd_dir_open_file(&turn, &w->result.hidden, "turn", O_RDWR | O_CREAT, 0600, err);
   if (status == ND_OK) status = nd_io_lock(&got, turn, false, true, w->result.hidden.path, err);
-  if (status == ND_OK) status = agree(w, settings, walk, plan, &now, err);
+  if (status == ND_OK) status = agree(w, settings, walk, plan, err);
   if (turn >= 0) close(turn);
-  nd_buf_clear(&now);
   return status;
 }
 
