@@ -145,7 +145,7 @@ static nd_status compare_line(void *context, nd_str now, nd_error *err) {
   nd_str old;
   if (c->found->differs) return ND_OK;
   ND_TRY(nd_line_reader_next(&old, &c->old, err));
-  c->found->piped |= old.n > 3 && memcmp(old.p, "-: ", 3) == 0;
+  c->found->piped |= old.p && old.n > 3 && memcmp(old.p, "-: ", 3) == 0;
   if (old.p && nd_str_eq(old, now)) return ND_OK;
   c->found->differs = true;
   show(c->found->there, old);
