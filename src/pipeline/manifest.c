@@ -136,7 +136,7 @@ typedef struct comparing {
 
 static void show(char out[ND_MANIFEST_SHOWN + 1], nd_str line) {
   const size_t n = line.n < ND_MANIFEST_SHOWN ? line.n : ND_MANIFEST_SHOWN;
-  if (n) memcpy(out, line.p, n);
+  if (line.p && n) memcpy(out, line.p, n);
   out[n] = '\0';
 }
 
