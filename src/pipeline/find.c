@@ -191,8 +191,9 @@ nd_status nd_find(nd_found *out, const nd_text_source *source, const char *tmp, 
       nd_source_has_other(source))
     ND_TRY(nd_order_load(&out->order, source->store, out->same, source->split, err));
   ND_TRY(nd_sorter_new(&out->pairs, spare / 4, tmp, true, err));
-  bool nothing = nd_source_has_other(source) && source->split >= n;
-  if (nothing) return nd_sorter_finish(out->pairs, err); /* an empty other collection */
+  /* One of two collections is empty: no pair lies across. */
+  bool nothing = nd_source_has_other(source) && (source->split == 0 || source->split >= n);
+  if (nothing) return nd_sorter_finish(out->pairs, err);
   nd_find_step step = nd_methods[settings->candidates].find;
   if (step) ND_TRY(step(&f, err));
   return nd_sorter_finish(out->pairs, err);

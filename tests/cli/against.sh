@@ -49,3 +49,14 @@ echo "== copies in the other collection alone: every one makes a pair"
 printf 'one two three four five six\n' >new4.lines
 printf 'One, two: three four five six\none two three four five six\nseven\n' >old4.lines
 neardup pairs --format lines new4.lines --against old4.lines 2>/dev/null
+echo "== an input without documents: the other collection is not compared with itself"
+printf '{"id":"n","text":null}\n' >new5.jsonl
+printf '{"id":"o%s","text":"one two three four five six %s"}\n' 1 a 2 b 3 a >old5.jsonl
+for method in minhash exact join allpairs ppjoin+; do
+  neardup pairs new5.jsonl --against old5.jsonl --method $method --threshold 0.3 2>/dev/null
+  neardup dedup new5.jsonl --against old5.jsonl --method $method --threshold 0.3 -o none-$method \
+    2>/dev/null
+  cat none-$method/clusters.tsv
+  grep -E '^ *"(kept|dropped)"' none-$method/summary.json | tr -d ' \n'
+  echo " $method"
+done
