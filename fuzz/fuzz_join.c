@@ -1,7 +1,7 @@
 /* The set joins against all pairs. */
 #include "fuzz.h"
 #include "join/join.h"
-#include "verify/similarity.h"
+#include "similarity/similarity.h"
 
 enum { RECORDS = 24, TOKENS = 12 };
 

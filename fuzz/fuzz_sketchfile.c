@@ -11,7 +11,7 @@
 #include "fuzz.h"
 #include "neardup/run.h"
 #include "neardup/sketchfile.h"
-#include "pipeline/sketch_file.h"
+#include "sketchfile/sketch_file.h"
 
 static uint32_t get32(const char *p) {
   return (uint32_t)(nd_load64(p) & UINT32_MAX);

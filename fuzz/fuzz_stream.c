@@ -2,8 +2,8 @@
  * whole is what zlib makes of it. */
 #include <zlib.h>
 
+#include "codec/stream.h"
 #include "fuzz.h"
-#include "input/stream.h"
 
 enum { FUZZ_OUTPUT = 1 << 20 };
 

@@ -8,7 +8,7 @@
 #include "base/io.h"
 #include "http_grammar.h"
 #include "input/format.h"
-#include "pipeline/sign.h"
+#include "read/sign.h"
 
 enum { MOST_RECORDS = 8, MOST_BYTES = 56 << 10 };
 

@@ -5,8 +5,8 @@
 #include <fts.h>
 #include <unistd.h>
 
+#include "codec/stream.h"
 #include "grammar.h"
-#include "input/stream.h"
 #include "neardup/run.h"
 
 /* --- a folder to work in ------------------------------------------------------------ */

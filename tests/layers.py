@@ -20,22 +20,47 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# room: the rooms it may include, besides itself, base and the public headers
+# room: the rooms it may include, besides itself, base and the public headers.
+# Every room stands below those that include it, so there are no cycles; "study/"
+# stands for the rooms in that folder.
 ROOMS = {
     "base": "",
-    "input": "",
+    # the walk: bytes → documents → tokens → shingles → sketches → candidates → pairs → clusters
+    "codec": "",
+    "input": "codec",
     "text": "",
     "feature": "text",
     "sketch": "feature",
     "candidate": "sketch",
-    "join": "feature verify",
-    "verify": "text feature",
+    "similarity": "text feature",
+    "join": "feature similarity",
     "cluster": "",
-    "output": "input cluster",
-    "pipeline": "input text feature sketch candidate join verify cluster output",
-    "study": "input text feature sketch candidate join verify cluster output pipeline",
+    "output": "codec",
+    # the wiring: one run, step by step
+    "settings": "input text feature sketch candidate similarity",
+    "outdir": "input output",
+    "store": "input output settings outdir",
+    "sketchfile": "input text sketch candidate similarity settings outdir store",
+    "read": "input text feature sketch candidate cluster settings store sketchfile",
+    "find": "text sketch candidate similarity join settings store read",
+    "verify": "text similarity settings read find",
+    "result": "similarity cluster output settings outdir store read find verify",
+    "report": "text similarity cluster output store result",
+    "stage": "text candidate similarity output settings store read find verify result report",
+    "plan": "text candidate store read",
+    "job": "input sketch candidate cluster output settings outdir store sketchfile read result report plan",
+    # beside it: experiments on any corpus, a room per paper
+    "study/common": "input text sketch similarity output settings outdir store read job",
+    "study/eval": "input output study/common",
+    "study/explain": "text output study/common",
+    "study/ye": "output store result plan job study/common",
+    "study/nikkhoo": "input text output outdir store report job study/common study/ye",
+    "study/williams": "feature sketch candidate store study/common",
+    "study/xiao": "feature join output settings read plan study/common",
+    "study/henzinger": "feature sketch candidate store study/common",
     "cli": "",
 }
+MOST_FILES, MOST_LINES = 40, 5000  # of a room
 LONGEST = 700
 LONG_FILES = {  # file: why it may be longer
     "tests/unit/test_html.c": "the slow reference stands beside the cases",
@@ -72,22 +97,27 @@ def is_public(target):
     return target == "neardup.h" or target.startswith("neardup/")
 
 
+def room_of(target):
+    """The room of a header as includes name it; None: not in a room."""
+    folder = target.rpartition("/")[0]
+    return folder if folder and (ROOT / "src" / folder).is_dir() else None
+
+
 def check_room(room):
     allowed = set(ROOMS[room].split()) | {room}
     if room != "cli":
         allowed.add("base")
-    for path in sources(f"src/{room}"):
+    for path in files_of(room):
         for place, quoted, target in includes(path):
+            other = room_of(target)
             if is_public(target):
                 if not (ROOT / "include" / target).exists():
                     yield f"{place}: no such public header: {target}"
             elif ".." in target.split("/"):
                 yield f"{place}: {target}: name it from src/"
-            elif "/" in target and (ROOT / "src" / target.split("/")[0]).is_dir() and (
-                    quoted or target.split("/")[0] in ROOMS):
-                other = target.split("/")[0]
+            elif other and (quoted or other in ROOMS):
                 if other not in allowed:
-                    yield f"{place}: {room} must not include {target} ({other})"
+                    yield f"{place}: {room} must not include {target}"
                 elif target not in GENERATED and not (ROOT / "src" / target).exists():
                     yield f"{place}: no such file: {target}"
             elif quoted and "/" not in target and not (path.parent / target).exists():
@@ -97,10 +127,34 @@ def check_room(room):
                     yield f"{place}: {target} is neither here nor generated here"
 
 
+def files_of(room):
+    """A room's own C files, not those of rooms inside it."""
+    return [p for p in sources(f"src/{room}") if p.parent == ROOT / "src" / room]
+
+
 def check_rooms_known():
-    for path in sorted((ROOT / "src").iterdir()):
-        if path.is_dir() and path.name not in ROOMS:
-            yield f"src/{path.name}: a room that the table in tests/layers.py does not know"
+    for folder in sorted({p.parent for p in sources("src")}):
+        name = str(folder.relative_to(ROOT / "src"))
+        if name not in ROOMS:
+            yield f"src/{name}: a room that the table in tests/layers.py does not know"
+
+
+def check_order():
+    """Rooms stand below those that include them."""
+    below = {"base"}
+    for room, takes in ROOMS.items():
+        for other in takes.split():
+            if other not in below:
+                yield f"{room} takes {other}, which does not stand below it"
+        below.add(room)
+
+
+def check_size():
+    for room in ROOMS:
+        found = files_of(room)
+        lines = sum(p.read_bytes().count(b"\n") for p in found)
+        if len(found) > MOST_FILES or lines > MOST_LINES:
+            yield f"src/{room}: {len(found)} files, {lines} lines"
 
 
 def check_public():
@@ -216,6 +270,8 @@ def main():
              for room in ROOMS if (ROOT / "src" / room).is_dir()]
     cases += [
         ("every room is in the table", check_rooms_known()),
+        ("no room includes one above it: there are no cycles", check_order()),
+        (f"no room has more than {MOST_FILES} files or {MOST_LINES} lines", check_size()),
         ("public headers include only public headers", check_public()),
         ("file names are unique", check_unique()),
         (f"no file has more than {LONGEST} lines", check_length()),

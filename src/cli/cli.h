@@ -1,6 +1,6 @@
 /* The command: what its parts share.  Only public headers of the library. */
-#ifndef ND_CLI_H
-#define ND_CLI_H
+#ifndef ND_CLI_CLI_H
+#define ND_CLI_CLI_H
 
 #include <neardup.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #define ND_INPUT_FORMAT_H
 
 #include "base/mem.h"
-#include "input/stream.h"
+#include "codec/stream.h"
 
 /* What readers need to know; strings are borrowed and may be NULL or "". */
 typedef struct nd_input_options {

@@ -5,7 +5,7 @@
 #define ND_INPUT_LINE_LIST_H
 
 #include "base/mem.h"
-#include "input/stream.h"
+#include "codec/stream.h"
 
 /* `number` counts all lines, from 1. */
 typedef nd_status (*nd_line_each)(void *context, nd_str line, uint64_t number, nd_error *err);

@@ -7,7 +7,7 @@
 
 #include "base/cpu.h"
 #include "join/edit_join.h"
-#include "verify/edit_distance.h"
+#include "similarity/edit_distance.h"
 
 /* The parities of the counts of a string's pairs of neighbours, hashed into 128 bits.  An
  * insertion or deletion changes at most 3 of them, a replacement at most 4. */

@@ -1,8 +1,8 @@
 /* Copying files without some parts; see cut.h. */
 #include "output/cut.h"
 
-#include "input/stream.h"
-#include "output/packer.h"
+#include "codec/packer.h"
+#include "codec/stream.h"
 
 enum { BLOCK = 1 << 20 };
 

@@ -15,7 +15,7 @@
 #include "base/rng.h"
 #include "every_place.h"
 #include "naive_corpus.h"
-#include "pipeline/workdir.h"
+#include "store/workdir.h"
 
 /* All files below a folder but those with times in them, by name. */
 static inline void gather(nd_buf *out, const char *folder) {

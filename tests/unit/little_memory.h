@@ -3,18 +3,19 @@
 #ifndef LITTLE_MEMORY_H
 #define LITTLE_MEMORY_H
 
-#include "pipeline/columns.h"
-#include "pipeline/top.h"
-#include "pipeline/workdir.h"
+#include "job/job.h"
+#include "result/best_pairs.h"
+#include "result/columns.h"
+#include "store/workdir.h"
 
-static inline nd_status little_job(nd_job_run *j, const char *const *inputs, size_t n,
-                                   const char *work, nd_lines *lines, nd_error *e) {
+static inline nd_status little_job(nd_run *j, const char *const *inputs, size_t n, const char *work,
+                                   nd_lines *lines, nd_error *e) {
   ND_TRY(nd_job_plan(j, inputs, n, NULL, NULL, e));
   ND_TRY(nd_job_read(j, work, e));
   ND_TRY(nd_job_match(j, work, e));
-  if (j->options->top) ND_TRY(nd_top_pairs(j, (uint32_t)j->options->top, work, e));
+  if (j->options->top) ND_TRY(nd_best_pairs(j, (uint32_t)j->options->top, work, e));
   ND_TRY(nd_columns_pairs(lines, j, j->options->collapse, work, e));
-  j->summary->against_documents = j->store.documents - j->split;
+  j->summary->against_documents = j->store.documents - j->source.split;
   j->summary->documents -= j->summary->against_documents;
   return nd_lines_flush(lines, true, e);
 }
@@ -22,7 +23,7 @@ static inline nd_status little_job(nd_job_run *j, const char *const *inputs, siz
 static inline nd_status little_pairs(nd_summary *out, const char *const *inputs, size_t n,
                                      const nd_sink *sink, const nd_options *options,
                                      const nd_hooks *hooks, uint64_t memory, nd_error *e) {
-  nd_job_run j;
+  nd_run j;
   nd_lines lines = {.sink = sink};
   char *work = NULL;
   nd_status status = nd_job_open(&j, out, options, hooks, e);

@@ -12,7 +12,7 @@
 
 #include "base/mem.h"
 #include "neardup/stage.h"
-#include "pipeline/workdir.h"
+#include "store/workdir.h"
 
 enum { WALK_DOCUMENTS = 512, WALK_BLOCKS = 16, WALK_PAIRS = 1 << 16, WALK_PLACES = 256 };
 

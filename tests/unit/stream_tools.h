@@ -23,7 +23,7 @@
 #include <zstd.h>
 
 #include "base/io.h"
-#include "input/stream.h"
+#include "codec/stream.h"
 #include "tools.h"
 
 #define UNUSED __attribute__((unused))

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "pipeline/block.h"
+#include "store/block.h"
 #include "tools.h"
 
 static nd_rng rng;

@@ -10,10 +10,10 @@
 
 #include <cmocka.h>
 
+#include "job/job.h"
 #include "neardup.h"
-#include "pipeline/confirm.h"
-#include "pipeline/job.h"
 #include "tools.h"
+#include "verify/confirm.h"
 
 /* --- rounds ------------------------------------------------------------------------- */
 
@@ -97,7 +97,7 @@ static nd_status run(nd_item *item, const char *const *options, bool documents, 
                                       "one two three four five ten", "a quite different text"};
   nd_options o;
   nd_summary summary;
-  nd_job_run j;
+  nd_run j;
   nd_options_init(&o);
   o.threads = 1;
   for (size_t i = 0; i < 6 && options[i]; i += 2)

@@ -16,7 +16,7 @@
 
 #include "every_place.h"
 #include "neardup.h"
-#include "study/corpus.h"
+#include "study/common/corpus.h"
 
 enum { WIDE = 0, WIDE_TOO, TEXT, PAGES, LINES, FILES };
 static char dir[] = "/tmp/nd_test_corpus_XXXXXX";

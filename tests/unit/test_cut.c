@@ -15,8 +15,8 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "codec/stream.h"
 #include "every_place.h"
-#include "input/stream.h"
 #include "output/cut.h"
 
 enum { MOST_CUTS = 40 };

@@ -11,7 +11,7 @@
 
 #include "base/rng.h"
 #include "every_place.h"
-#include "study/difference.h"
+#include "study/common/difference.h"
 #include "tools.h"
 
 static nd_difference kind_of(const char *a, const char *b, nd_url_difference url) {

@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
+#include "similarity/edit_distance.h"
 #include "tools.h"
-#include "verify/edit_distance.h"
 
 static nd_rng rng;
 static nd_edit_scratch scratch;

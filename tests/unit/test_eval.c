@@ -17,7 +17,7 @@
 #include "base/rng.h"
 #include "input/line_list.h"
 #include "neardup/eval.h"
-#include "study/compare.h"
+#include "study/common/compare.h"
 #include "tools.h"
 
 static char dir[] = "/tmp/nd_test_eval_XXXXXX";

@@ -28,7 +28,7 @@
 
 #include "base/io.h"
 #include "base/threads.h"
-#include "pipeline/workdir.h"
+#include "store/workdir.h"
 
 static const double SECONDS = 4; /* of all operations together */
 

@@ -17,7 +17,7 @@
 #include <xxhash.h>
 
 #include "base/rng.h"
-#include "pipeline/feed.h"
+#include "read/feed.h"
 #include "tools.h"
 
 enum { MOST_FILES = 400, RANGE = 4 << 20 };

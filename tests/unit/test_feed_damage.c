@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "every_place.h"
-#include "pipeline/feed.h"
+#include "read/feed.h"
 
 enum { PARTS = 6, LONGEST = 200 };
 

@@ -13,11 +13,11 @@
 
 #include "base/rng.h"
 #include "every_place.h"
-#include "pipeline/ids.h"
-#include "pipeline/job.h"
-#include "pipeline/lines.h"
-#include "pipeline/store.h"
-#include "pipeline/workdir.h"
+#include "job/job.h"
+#include "result/lines.h"
+#include "store/ids.h"
+#include "store/store.h"
+#include "store/workdir.h"
 
 enum { TASKS = 20, DOCS = 6, ALL = TASKS * DOCS, LINES = 100 };
 static char dir[] = "/tmp/nd_test_ids_XXXXXX";
@@ -178,7 +178,7 @@ static void clusters_go_out(void **state) {
   const nd_str id[] = {name, name, name, name};
   nd_clusters c = {.n = 4, .centre = centre, .value = value};
   for (int broken = 0; broken < 2; broken++) {
-    nd_job_run j = {0};
+    nd_run j = {0};
     nd_sink sink = {NULL, broken ? refuse : forget};
     nd_lines l = {.sink = &sink};
     ok(nd_ids_given(&j.ids, document, id, 4, &err));
@@ -203,7 +203,7 @@ static nd_status count_reject(void *context, const nd_reject *r, nd_error *e) {
 static nd_walk_problem problems[] = {{"a link", "leads nowhere"}, {"a folder", "cannot be opened"}};
 
 static nd_status list_rejects(void *context) {
-  nd_job_run *j = context;
+  nd_run *j = context;
   nd_lines l = {.text = line};
   l.text.n = 0;
   nd_status status = nd_lines_rejects(&l, j, &err);
@@ -215,12 +215,12 @@ static nd_status list_rejects(void *context) {
  * at each. */
 static void rejects(void **state) {
   (void)state;
-  nd_job_run j = {.store = store, .walk = walk};
+  nd_run j = {.store = store, .walk = walk};
   j.walk.problems = problems;
   j.walk.problem_n = 2;
   for (unsigned fails = 0; fails <= TASKS + 2; fails++) {
     counter c = {0, fails};
-    assert_int_equal(nd_job_rejects(&j, count_reject, &c, &err), fails ? ND_ERR_DATA : ND_OK);
+    assert_int_equal(nd_run_rejects(&j, count_reject, &c, &err), fails ? ND_ERR_DATA : ND_OK);
     assert_int_equal(c.n, fails ? fails : TASKS + 2);
   }
   ok(nd_ids_new(&j.ids, &store, &walk, 0, &err));

@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "neardup.h"
-#include "pipeline/workdir.h"
+#include "store/workdir.h"
 #include "tools.h"
 
 static char dir[] = "/tmp/nd_test_kept_XXXXXX";

@@ -22,7 +22,7 @@
 
 #include "base/io.h"
 #include "fault_tools.h"
-#include "pipeline/block.h"
+#include "store/block.h"
 
 enum { DOCUMENTS = 40, MOST_SECTIONS = 400 };
 static const double SECONDS = 0.7; /* of each way to run */

@@ -10,7 +10,7 @@
 #include "little_memory.h"
 
 #include "fault_tools.h"
-#include "pipeline/exact.h"
+#include "find/exact.h"
 
 static char dir[200];
 

@@ -10,14 +10,14 @@
 
 #include "candidate/deal.h"
 #include "candidate/hamming.h"
+#include "codec/stream.h"
 #include "input/json.h"
-#include "input/stream.h"
 #include "neardup.h"
 #include "neardup/stage.h"
 #include "output/cut.h"
-#include "pipeline/sketch_file.h"
-#include "pipeline/trial_lists.h"
-#include "pipeline/workdir.h"
+#include "plan/trial_lists.h"
+#include "sketchfile/sketch_file.h"
+#include "store/workdir.h"
 #include "tools.h"
 
 static void nothing_is_freed(void **state) {

@@ -12,7 +12,7 @@
 
 #include "base/rng.h"
 #include "neardup/options.h"
-#include "pipeline/settings.h"
+#include "settings/settings.h"
 #include "tools.h"
 
 static const nd_option_info *info_of(const char *name) {

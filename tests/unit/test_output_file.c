@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "every_place.h"
-#include "pipeline/output_file.h"
+#include "outdir/output_file.h"
 
 static char top[] = "/tmp/nd_test_output_XXXXXX";
 static nd_options options;

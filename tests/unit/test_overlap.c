@@ -14,8 +14,8 @@
 
 #include <cmocka.h>
 
-#include "base/overlap.h"
 #include "every_place.h"
+#include "outdir/overlap.h"
 
 static char top[] = "/tmp/nd_test_overlap_XXXXXX";
 

@@ -16,8 +16,8 @@
 #include <zlib.h>
 
 #include "base/io.h"
+#include "codec/packer.h"
 #include "every_place.h"
-#include "output/packer.h"
 
 static char dir[] = "/tmp/nd_test_packer_XXXXXX";
 

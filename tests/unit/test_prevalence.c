@@ -18,8 +18,8 @@
 #include "base/rng.h"
 #include "input/line_list.h"
 #include "neardup/prevalence.h"
-#include "study/near.h"
-#include "study/trec_run.h"
+#include "study/common/near.h"
+#include "study/nikkhoo/trec_run.h"
 #include "tools.h"
 
 static char dir[] = "/tmp/nd_test_prevalence_XXXXXX";

@@ -12,7 +12,7 @@
 
 #include "neardup.h"
 #include "neardup/stage.h"
-#include "pipeline/settings.h"
+#include "settings/settings.h"
 #include "tools.h"
 
 static char dir[] = "/tmp/nd_test_refused_XXXXXX";

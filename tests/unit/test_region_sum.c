@@ -13,7 +13,7 @@
 
 #include "base/io.h"
 #include "base/threads.h"
-#include "pipeline/region_sum.h"
+#include "outdir/region_sum.h"
 #include "seed.h"
 #include "tools.h"
 

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "output/report.h"
+#include "report/report.h"
 #include "tools.h"
 
 static void names(void **state) {

@@ -12,9 +12,9 @@
 
 #include "base/hash.h"
 #include "every_place.h"
+#include "job/job.h"
 #include "neardup.h"
-#include "pipeline/job.h"
-#include "pipeline/report_data.h"
+#include "report/report_data.h"
 
 enum { MOST = 24000 };
 
@@ -70,7 +70,7 @@ static void giant(uint32_t d, size_t n) {
 static nd_status try_gather(bool all) {
   nd_options o;
   nd_summary summary;
-  nd_job_run j = {0};
+  nd_run j = {0};
   nd_options_init(&o);
   o.threads = 1;
   ok(nd_options_set(&o, "threshold", "0.5", &err));
@@ -82,7 +82,6 @@ static nd_status try_gather(bool all) {
   const nd_report_told told = {{NULL, 0}, {NULL, 0}, false};
   nd_report_source source = {
       .job = &j, .clusters = &clusters, .size = it.size, .directory = "out", .told = &told};
-  j.split = it.n;
   nd_report_clear(&it.report);
   it.report = (nd_report){0};
   if (status == ND_OK)

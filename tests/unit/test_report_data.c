@@ -12,10 +12,10 @@
 
 #include <cmocka.h>
 
+#include "job/job.h"
 #include "neardup.h"
-#include "pipeline/job.h"
-#include "pipeline/report_data.h"
-#include "pipeline/workdir.h"
+#include "report/report_data.h"
+#include "store/workdir.h"
 #include "tools.h"
 
 static void closeness(void **state) {
@@ -42,10 +42,10 @@ static void closeness(void **state) {
 static void bins(void **state) {
   (void)state;
   nd_settings s = {.similarity = ND_SIMILARITY_JACCARD, .threshold = {1, 2}};
-  assert_int_equal(nd_report_bin(&s, UINT64_C(3) << 32 | 4), 75);
-  assert_int_equal(nd_report_bin(&s, UINT64_C(4) << 32 | 4), 100);
-  assert_int_equal(nd_report_bin(&s, UINT64_C(3) << 32), 0);
-  assert_int_equal(nd_report_bin(&s, UINT64_C(9) << 32 | 4), ND_REPORT_BINS - 1);
+  assert_int_equal(nd_run_bin(&s, UINT64_C(3) << 32 | 4), 75);
+  assert_int_equal(nd_run_bin(&s, UINT64_C(4) << 32 | 4), 100);
+  assert_int_equal(nd_run_bin(&s, UINT64_C(3) << 32), 0);
+  assert_int_equal(nd_run_bin(&s, UINT64_C(9) << 32 | 4), ND_REPORT_BINS - 1);
   assert_int_equal(nd_report_size(0), 0);
   assert_int_equal(nd_report_size(255), 0);
   assert_int_equal(nd_report_size(256), 1);
@@ -102,12 +102,12 @@ static void reasons(void **state) {
 
 static void counts_agree(void **state) {
   (void)state;
-  nd_job_run j = {0};
-  ok(nd_job_counted(&j, 5, 1, &err));
-  ok(nd_job_counted(&j, 5, 1, &err));
-  assert_int_equal(nd_job_counted(&j, 6, 1, &err), ND_ERR_IO);
+  nd_reading j = {0};
+  ok(nd_reading_counted(&j, 5, 1, &err));
+  ok(nd_reading_counted(&j, 5, 1, &err));
+  assert_int_equal(nd_reading_counted(&j, 6, 1, &err), ND_ERR_IO);
   assert_non_null(strstr(err.message, "5 documents and 1 rejected records while counting"));
-  assert_int_equal(nd_job_counted(&j, 5, 2, &err), ND_ERR_IO);
+  assert_int_equal(nd_reading_counted(&j, 5, 2, &err), ND_ERR_IO);
   assert_non_null(strstr(err.message, "then 5 and 2"));
 }
 

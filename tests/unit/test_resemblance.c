@@ -12,11 +12,11 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
+#include "similarity/group.h"
+#include "similarity/resemblance.h"
+#include "similarity/similarity.h"
 #include "text/words.h"
 #include "tools.h"
-#include "verify/group.h"
-#include "verify/resemblance.h"
-#include "verify/similarity.h"
 
 static nd_rng rng;
 

@@ -12,8 +12,9 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "pipeline/sampled.h"
 #include "text/words.h"
+#include "verify/sampled.h"
+
 #include "tools.h"
 
 enum { DOCUMENTS = 1100, MOST_WORDS = 40 };

@@ -18,7 +18,7 @@
 
 #include "base/rng.h"
 #include "neardup/sketchfile.h"
-#include "pipeline/sketch_file.h"
+#include "sketchfile/sketch_file.h"
 #include "tools.h"
 
 static char dir[] = "/tmp/nd_test_sketch_XXXXXX";

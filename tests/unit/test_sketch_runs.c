@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "neardup.h"
-#include "pipeline/sketch_file.h"
+#include "sketchfile/sketch_file.h"
 #include "tools.h"
 
 static char dir[] = "/tmp/nd_test_sketch_runs_XXXXXX";

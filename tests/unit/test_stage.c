@@ -16,8 +16,8 @@
 #include "base/io.h"
 #include "naive_corpus.h"
 #include "neardup/stage.h"
-#include "pipeline/workdir.h"
 #include "stage_walk.h"
+#include "store/workdir.h"
 
 enum { MOST_BLOCKS = 64, MOST_PLACES = 200, MOST_RUNS = 64 };
 

@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "pipeline/stage_work.h"
-#include "pipeline/workdir.h"
+#include "stage/stage_work.h"
+#include "store/workdir.h"
 
 #include "every_place.h"
 #include "naive_corpus.h"

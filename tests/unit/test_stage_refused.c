@@ -14,8 +14,8 @@
 #include "every_place.h"
 #include "naive_corpus.h"
 #include "neardup/stage.h"
-#include "pipeline/workdir.h"
 #include "stage_walk.h"
+#include "store/workdir.h"
 
 static char dir[] = "/tmp/nd_test_refused_XXXXXX";
 static const char *inputs[2] = {corpus_path, second_path};

@@ -13,7 +13,7 @@
 #include "every_place.h"
 #include "neardup.h"
 #include "neardup/stage.h"
-#include "pipeline/stage_work.h"
+#include "stage/stage_work.h"
 #include "stage_tools.h"
 
 static void make_run(nd_buf *out, const nd_item *items, size_t n, unsigned value_bytes) {

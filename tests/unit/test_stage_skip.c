@@ -17,7 +17,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "neardup/stage.h"
-#include "pipeline/workdir.h"
+#include "store/workdir.h"
 #include "tools.h"
 
 enum { RECORDS = 40 };

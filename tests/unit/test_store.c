@@ -18,7 +18,7 @@
 
 #include "base/rng.h"
 #include "base/threads.h"
-#include "pipeline/store.h"
+#include "store/store.h"
 #include "tools.h"
 
 static char dir[] = "/tmp/nd_test_store_XXXXXX";

@@ -14,7 +14,7 @@
 
 #include "every_place.h"
 #include "neardup.h"
-#include "pipeline/workdir.h"
+#include "store/workdir.h"
 #include "tools.h"
 
 static char dir[] = "/tmp/nd_test_studies_XXXXXX";

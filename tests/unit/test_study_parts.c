@@ -15,11 +15,11 @@
 
 #include "base/rng.h"
 #include "every_place.h"
-#include "study/judge.h"
-#include "study/pages.h"
-#include "study/power_law.h"
-#include "study/study_report.h"
-#include "study/token_diff.h"
+#include "study/common/judge.h"
+#include "study/common/pages.h"
+#include "study/common/power_law.h"
+#include "study/common/study_report.h"
+#include "study/common/token_diff.h"
 #include "tools.h"
 
 static nd_rng rng;

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "study/study_sampling.h"
+#include "study/ye/study_sampling.h"
 #include "tools.h"
 
 /* Nikkhoo (3.6), (3.7): three pairs, 0.2 0.4 0.6 without and 0.1 0.5 0.6 with

@@ -88,7 +88,7 @@ static void a_file_that_changes(void **state) {
   const char *inputs[2] = {path[0], path[FILES - 1]};
   nd_options o = exact();
   nd_summary summary;
-  nd_job_run j;
+  nd_run j;
   char *work = NULL;
   write_files(true);
   ok(nd_job_open(&j, &summary, &o, NULL, &err));

@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "pipeline/together.h"
 #include "seed.h"
+#include "verify/pair_groups.h"
 
 static nd_error err;
 static nd_rng rng;
@@ -39,7 +39,7 @@ static void find_groups(uint32_t *group, const nd_item *items, size_t n) {
   }
 }
 
-static void check_plan(const nd_together *t, const nd_item *items, size_t n) {
+static void check_plan(const nd_pair_groups *t, const nd_item *items, size_t n) {
   uint32_t group[DOCUMENTS], pairs[DOCUMENTS] = {0}, members[DOCUMENTS] = {0}, last[DOCUMENTS];
   uint32_t name[DOCUMENTS]; /* of the plan's group */
   bool seen[1000] = {false}, touched[DOCUMENTS] = {false};
@@ -78,7 +78,7 @@ static void check_plan(const nd_together *t, const nd_item *items, size_t n) {
 
 static void plans(void **state) {
   (void)state;
-  nd_together t = {0};
+  nd_pair_groups t = {0};
   for (int round = 0; round < 3000; round++) {
     nd_item items[1000];
     uint64_t most = round % 3 ? 40 : 1000, side = 1 + nd_rng_below(&rng, 12);
@@ -89,38 +89,38 @@ static void plans(void **state) {
       if (b == a || b >= DOCUMENTS) b = a + 1;
       items[i] = (nd_item){a < b ? a << 32 | b : b << 32 | a, 0};
     }
-    assert_int_equal(nd_together_plan(&t, items, n, true, &err), ND_OK);
+    assert_int_equal(nd_pair_groups_plan(&t, items, n, true, &err), ND_OK);
     check_plan(&t, items, n);
-    assert_int_equal(nd_together_plan(&t, items, n, false, &err), ND_OK);
+    assert_int_equal(nd_pair_groups_plan(&t, items, n, false, &err), ND_OK);
     for (size_t i = 0; i < n; i++) {
       assert_int_equal(t.item[i], i);
       assert_int_equal(t.group[i], ND_ALONE);
     }
   }
-  nd_together_clear(&t);
+  nd_pair_groups_clear(&t);
 }
 
 /* A large group is cut for the threads, small ones are not. */
 static void jobs_are_cut(void **state) {
   (void)state;
-  nd_together t = {0};
+  nd_pair_groups t = {0};
   size_t n = 0;
-  nd_item *items = malloc(ND_TOGETHER_MOST * sizeof *items);
+  nd_item *items = malloc(ND_PAIR_GROUPS_MOST * sizeof *items);
   assert_non_null(items);
-  for (uint64_t a = 0; a < 300 && n < ND_TOGETHER_MOST; a++)
-    for (uint64_t b = a + 1; b < 300 && n < ND_TOGETHER_MOST; b++)
+  for (uint64_t a = 0; a < 300 && n < ND_PAIR_GROUPS_MOST; a++)
+    for (uint64_t b = a + 1; b < 300 && n < ND_PAIR_GROUPS_MOST; b++)
       items[n++] = (nd_item){a << 32 | b, 0};
-  assert_int_equal(nd_together_plan(&t, items, n, true, &err), ND_OK);
+  assert_int_equal(nd_pair_groups_plan(&t, items, n, true, &err), ND_OK);
   assert_true(t.job_n >= 5 && t.job_n <= 8);
   n = 0;
   for (uint64_t g = 0; g < 1000; g++) /* cliques of 8: 28 pairs */
     for (uint64_t a = 0; a < 8; a++)
       for (uint64_t b = a + 1; b < 8; b++)
         items[n++] = (nd_item){(8 * g + a) << 32 | (8 * g + b), 0};
-  assert_int_equal(nd_together_plan(&t, items, n, true, &err), ND_OK);
+  assert_int_equal(nd_pair_groups_plan(&t, items, n, true, &err), ND_OK);
   assert_true(t.job_n > 20);
   for (size_t j = 0; j < t.job_n; j++) assert_int_equal(t.jobs[j].begin % 28, 0);
-  nd_together_clear(&t);
+  nd_pair_groups_clear(&t);
   free(items);
 }
 
@@ -129,13 +129,13 @@ static void memory_faults(void **state) {
   const nd_item items[] = {{UINT64_C(0) << 32 | 1, 0}, {UINT64_C(1) << 32 | 2, 0}};
   bool hit = true;
   for (uint64_t nth = 1; hit; nth++) {
-    nd_together t = {0};
+    nd_pair_groups t = {0};
     nd_mem_fail_at(nth);
-    nd_status status = nd_together_plan(&t, items, 2, true, &err);
+    nd_status status = nd_pair_groups_plan(&t, items, 2, true, &err);
     hit = nd_mem_count() >= nth;
     nd_mem_fail_at(0);
     assert_int_equal(status, hit ? ND_ERR_MEMORY : ND_OK);
-    nd_together_clear(&t);
+    nd_pair_groups_clear(&t);
   }
 }
 

@@ -12,8 +12,8 @@
 
 #include "base/rng.h"
 #include "every_place.h"
-#include "pipeline/trial_lists.h"
-#include "pipeline/trials.h"
+#include "plan/trial_lists.h"
+#include "plan/trials.h"
 #include "tools.h"
 #include "trial_tools.h"
 

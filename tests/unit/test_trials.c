@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "pipeline/trials.h"
+#include "plan/trials.h"
 #include "text/words.h"
 #include "tools.h"
 #include "trial_tools.h"

@@ -12,9 +12,9 @@
 #include <time.h>
 
 #include "base/rng.h"
+#include "similarity/word_diff.h"
 #include "text/words.h"
 #include "tools.h"
-#include "verify/word_diff.h"
 
 static void check(const nd_diff *d, const uint32_t *a, size_t n, const uint32_t *b, size_t m) {
   size_t at_a = 0, at_b = 0, same = 0;

@@ -15,8 +15,8 @@
 #include <cmocka.h>
 
 #include "every_place.h"
-#include "pipeline/summary.h"
-#include "pipeline/workdir.h"
+#include "result/summary.h"
+#include "store/workdir.h"
 #include "tools.h"
 
 static char base[] = "/tmp/nd_test_workdir_XXXXXX";
@@ -107,7 +107,7 @@ static void make_results(const nd_workdir *w) {
   nd_json_put_begin(&j, "options", '{');
   for (const nd_option_info *i = nd_option_table(); i->name; i++) {
     if (!(i->commands & ND_FOR_DEDUP)) continue;
-    nd_summary_option(value, &settings, i);
+    nd_settings_option(value, &settings, i);
     nd_json_put_string(&j, i->name, nd_str_of(value));
   }
   nd_json_put_end(&j, '}');

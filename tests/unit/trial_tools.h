@@ -2,7 +2,7 @@
 #ifndef TRIAL_TOOLS_H
 #define TRIAL_TOOLS_H
 
-#include "pipeline/trials.h"
+#include "plan/trials.h"
 
 static nd_status refuse(void *context, unsigned member, const nd_trial_pair *pairs, size_t n,
                         nd_error *e) {

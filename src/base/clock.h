@@ -1,0 +1,16 @@
+/* Seconds that pass, by a clock that never goes back. */
+#ifndef ND_BASE_CLOCK_H
+#define ND_BASE_CLOCK_H
+
+#include <time.h>
+
+#include "neardup/status.h"
+
+/* Seconds since an arbitrary moment. */
+ND_INLINE double nd_clock_now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+#endif

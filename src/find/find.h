@@ -1,0 +1,34 @@
+/* Finding: exact copies by digest, then candidate pairs by bands.
+ *
+ * In: a sealed store.  Out: for every document the first one with the same
+ * tokens, and the candidate pairs among those firsts. */
+#ifndef ND_FIND_FIND_H
+#define ND_FIND_FIND_H
+
+#include "candidate/buckets.h"
+#include "find/order.h"
+#include "read/texts.h"
+#include "settings/settings.h"
+#include "store/store.h"
+
+#define ND_NO_DOCUMENT UINT32_MAX
+
+typedef struct nd_found {
+  uint32_t *same;  /* per document: the first with these tokens; ND_NO_DOCUMENT: no tokens */
+  uint64_t copies; /* documents that are not their own first */
+  uint64_t repeated_ids;
+  uint32_t *repeated_id; /* the first few documents whose id came before */
+  size_t repeated_id_n;
+  nd_bucket_stats buckets;
+  nd_order order;
+  bool direct;         /* the pairs are results: a << 32 | b with their values */
+  uint64_t counted;    /* … of so many that share something */
+  nd_join_counts join; /* of a join */
+  nd_sorter *pairs;    /* position << 32 | position; finished */
+} nd_found;
+
+nd_status nd_find(nd_found *out, const nd_text_source *source, const char *tmp,
+                  nd_error *err) ND_MUST_CHECK;
+void nd_found_clear(nd_found *f);
+
+#endif

@@ -1,0 +1,22 @@
+/* The outputs of a job against everything that it reads. */
+#ifndef ND_OUTDIR_GUARD_H
+#define ND_OUTDIR_GUARD_H
+
+#include "neardup/options.h"
+#include "neardup/output.h"
+
+typedef struct nd_guard {
+  const nd_output_path *outputs; /* those without a path are left out */
+  size_t output_n;
+  const char *const *inputs; /* INPUT... */
+  size_t input_n;
+  const char *role;           /* of those; NULL: "the input" */
+  const nd_output_path *more; /* further inputs; those without a path are left out */
+  size_t more_n;
+  const nd_options *options; /* --against, and the plan of --sample; NULL: none */
+} nd_guard;
+
+/* nd_output_check of all of these. */
+nd_status nd_guard_check(const nd_guard *g, nd_error *err) ND_MUST_CHECK;
+
+#endif

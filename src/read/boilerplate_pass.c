@@ -1,0 +1,185 @@
+/* Counting passages by site; see boilerplate_pass.h.
+ *
+ *   1  per page: (site, digest), and (window of the site, digest | site's number)
+ *      → two sorts
+ *   2  different digests of a site: its pages
+ *   3  different digests of a window, against its site's pages
+ *
+ * Of a digest 32 bits are compared with those of the same window. */
+#include "read/boilerplate_pass.h"
+
+#include <pthread.h>
+#include <xxhash.h>
+
+#include "base/hash.h"
+#include "base/sorter.h"
+
+#include "feature/boilerplate.h"
+#include "read/prepass.h"
+#include "text/site.h"
+
+enum { ROOM = 1 << 12 };
+
+typedef struct site {
+  uint64_t key; /* 0: free */
+  uint32_t number;
+} site;
+
+typedef struct counting {
+  nd_reading *reading;
+  nd_sorter *pages;   /* site → digest */
+  nd_sorter *windows; /* window → digest << 32 | number of the site */
+  pthread_mutex_t lock;
+  site *sites; /* a hash table, at most half full */
+  size_t sites_n, sites_room;
+  uint32_t *pages_of;       /* per number */
+  struct counter *counters; /* one per thread */
+} counting;
+
+/* What one thread needs. */
+typedef struct counter {
+  nd_boilerplate windows;
+  nd_item *items;
+  size_t cap;
+  uint64_t last; /* the site that came last, and its number */
+  uint32_t last_number;
+} counter;
+
+static site *place(site *table, size_t room, uint64_t key) {
+  size_t i = nd_hash_slot(key, nd_hash_secret(), room);
+  while (table[i].key && table[i].key != key) i = (i + 1) & (room - 1);
+  return &table[i];
+}
+
+static nd_status number_locked(uint32_t *out, counting *c, uint64_t key, nd_error *err) {
+  if (2 * (c->sites_n + 1) > c->sites_room) {
+    size_t room = c->sites_room ? 2 * c->sites_room : 1024;
+    site *larger = nd_calloc(room, sizeof *larger);
+    if (!larger) return nd_fail_memory(err, room * sizeof *larger);
+    for (size_t i = 0; i < c->sites_room; i++)
+      if (c->sites[i].key) *place(larger, room, c->sites[i].key) = c->sites[i];
+    nd_free(c->sites);
+    c->sites = larger;
+    c->sites_room = room;
+  }
+  site *s = place(c->sites, c->sites_room, key);
+  if (!s->key) *s = (site){key, (uint32_t)c->sites_n++};
+  *out = s->number;
+  return ND_OK;
+}
+
+static nd_status number_of(uint32_t *out, counting *c, counter *t, uint64_t key, nd_error *err) {
+  if (t->last != key) {
+    pthread_mutex_lock(&c->lock);
+    nd_status status = number_locked(&t->last_number, c, key, err);
+    pthread_mutex_unlock(&c->lock);
+    ND_TRY(status);
+    t->last = key;
+  }
+  *out = t->last_number;
+  return ND_OK;
+}
+
+static nd_status count_page(void *context, unsigned member, const nd_read *read, nd_error *err) {
+  counting *c = context;
+  counter *t = &c->counters[member];
+  uint64_t key = nd_site_key(read->document.url);
+  if (key == 0 || read->tokens->count == 0) return ND_OK; /* sets have no URL */
+  uint32_t number;
+  uint64_t digest = XXH3_64bits(read->tokens->text.p, read->tokens->text.n);
+  nd_item page = {key, digest};
+  ND_TRY(number_of(&number, c, t, key, err));
+  ND_TRY(nd_sorter_add(c->pages, &page, 1, err));
+  ND_TRY(nd_boilerplate_keys(&t->windows, read->tokens, key,
+                             nd_boilerplate_window(c->reading->settings->tokens), err));
+  size_t n = t->windows.shingles.n;
+  ND_TRY(nd_array_grow(&t->items, &t->cap, n, sizeof *t->items, err));
+  for (size_t i = 0; i < n; i++)
+    t->items[i] = (nd_item){t->windows.shingles.fingerprint[i], digest << 32 | number};
+  return nd_sorter_add(c->windows, t->items, n, err);
+}
+
+static nd_status count_sites(counting *c, nd_item *items, nd_error *err) {
+  nd_item last = {0};
+  c->pages_of = nd_calloc(c->sites_n + 1, sizeof *c->pages_of);
+  if (!c->pages_of) return nd_fail_memory(err, c->sites_n * sizeof *c->pages_of);
+  for (;;) {
+    size_t n;
+    ND_TRY(nd_sorter_next(&n, items, ROOM, c->pages, err));
+    if (n == 0) return ND_OK;
+    for (size_t i = 0; i < n; i++) {
+      if (items[i].key == last.key && items[i].value == last.value) continue;
+      last = items[i];
+      c->pages_of[place(c->sites, c->sites_room, last.key)->number]++;
+    }
+  }
+}
+
+/* Does a window recur often enough on its site? */
+static bool recurs(const counting *c, uint64_t count, uint32_t number) {
+  nd_decimal share = c->reading->settings->options->boilerplate_share;
+  return count >= ND_BOILERPLATE_PAGES &&
+         (unsigned __int128)count * share.den > (unsigned __int128)c->pages_of[number] * share.num;
+}
+
+static nd_status gather(counting *c, nd_item *items, nd_error *err) {
+  nd_shingle_set *out = c->reading->boilerplate;
+  nd_item last = {0};
+  uint64_t count = 0;
+  for (;;) {
+    size_t n;
+    ND_TRY(nd_sorter_next(&n, items, ROOM, c->windows, err));
+    if (n == 0) break;
+    for (size_t i = 0; i < n; i++) {
+      bool same = count && items[i].key == last.key;
+      if (same && items[i].value == last.value) continue;
+      if (!same && recurs(c, count, (uint32_t)last.value))
+        ND_TRY(nd_shingle_set_add(out, last.key, err));
+      count = same ? count + 1 : 1;
+      last = items[i];
+    }
+  }
+  if (recurs(c, count, (uint32_t)last.value)) ND_TRY(nd_shingle_set_add(out, last.key, err));
+  return nd_shingle_set_finish(out, err);
+}
+
+static nd_status run(counting *c, const char *tmp, nd_item *items, nd_error *err) {
+  nd_reading *r = c->reading;
+  nd_settings *s = r->settings;
+  unsigned threads = nd_reading_threads(s);
+  c->counters = nd_calloc(threads, sizeof *c->counters);
+  if (!c->counters) return nd_fail_memory(err, threads * sizeof *c->counters);
+  ND_TRY(nd_sorter_new(&c->pages, s->memory / 16, tmp, false, err));
+  ND_TRY(nd_sorter_new(&c->windows, s->memory / 2, tmp, false, err));
+  nd_sorter_by_value(c->pages);
+  nd_sorter_by_value(c->windows);
+  ND_TRY(nd_prepass(r, count_page, c, err));
+  ND_TRY(nd_sorter_finish(c->pages, err));
+  ND_TRY(nd_sorter_finish(c->windows, err));
+  ND_TRY(count_sites(c, items, err));
+  ND_TRY(nd_shingle_set_new(&r->boilerplate, s->memory / 8, tmp, err));
+  return gather(c, items, err);
+}
+
+nd_status nd_boilerplate_pass(nd_reading *r, const char *tmp, nd_error *err) {
+  counting c = {.reading = r};
+  pthread_mutex_init(&c.lock, NULL);
+  nd_item *items = nd_malloc(ROOM * sizeof *items);
+  nd_status status = items ? ND_OK : nd_fail_memory(err, ROOM * sizeof *items);
+  r->settings->counting_passages = true;
+  if (status == ND_OK) status = run(&c, tmp, items, err);
+  r->settings->counting_passages = false;
+  r->settings->passages = r->boilerplate;
+  nd_free(items);
+  for (unsigned i = 0; c.counters && i < nd_reading_threads(r->settings); i++) {
+    nd_boilerplate_clear(&c.counters[i].windows);
+    nd_free(c.counters[i].items);
+  }
+  nd_free(c.counters);
+  nd_sorter_free(c.pages);
+  nd_sorter_free(c.windows);
+  nd_free(c.sites);
+  nd_free(c.pages_of);
+  pthread_mutex_destroy(&c.lock);
+  return status;
+}

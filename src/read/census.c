@@ -1,0 +1,102 @@
+/* Counting before reading; see census.h. */
+#include "read/census.h"
+
+#include <xxhash.h>
+
+#include "base/sorter.h"
+#include "read/prepass.h"
+
+enum { ROOM = 1 << 12 };
+
+/* What one thread needs. */
+typedef struct counter {
+  nd_shingles shingles;
+  nd_item *items;
+  size_t cap;
+} counter;
+
+typedef struct census {
+  nd_reading *reading;
+  nd_sorter *sorter; /* fingerprint → digest of the document */
+  uint64_t modulus, residue;
+  counter *counters; /* one per thread */
+} census;
+
+static nd_status count_document(void *context, unsigned member, const nd_read *read,
+                                nd_error *err) {
+  census *c = context;
+  counter *t = &c->counters[member];
+  const nd_settings *s = c->reading->settings;
+  if (read->tokens->count == 0) return ND_OK;
+  nd_str text = nd_buf_str(&read->tokens->text);
+  uint64_t digest = XXH3_64bits(text.p, text.n);
+  ND_TRY(nd_shingle_make(&t->shingles, text, read->tokens->end, read->tokens->count, s->shingle,
+                         s->options->seed, false, err));
+  ND_TRY(nd_array_grow(&t->items, &t->cap, t->shingles.n, sizeof *t->items, err));
+  size_t n = 0;
+  for (size_t i = 0; i < t->shingles.n; i++) {
+    /* What no document keeps need not be counted. */
+    uint64_t fingerprint = t->shingles.fingerprint[i];
+    t->items[n] = (nd_item){fingerprint, digest};
+    n += nd_sample_key(fingerprint) % c->modulus == c->residue;
+  }
+  return nd_sorter_add(c->sorter, t->items, n, err);
+}
+
+/* Fingerprints that more than `most` digests have. */
+static nd_status gather(nd_shingle_set *out, nd_sorter *from, uint64_t most, nd_item *items,
+                        nd_error *err) {
+  nd_item last = {0};
+  uint64_t count = 0;
+  for (;;) {
+    size_t n;
+    ND_TRY(nd_sorter_next(&n, items, ROOM, from, err));
+    if (n == 0) break;
+    for (size_t i = 0; i < n; i++) {
+      bool same = count && items[i].key == last.key;
+      if (same && items[i].value == last.value) continue;
+      if (!same && count > most) ND_TRY(nd_shingle_set_add(out, last.key, err));
+      count = same ? count + 1 : 1;
+      last = items[i];
+    }
+  }
+  if (count > most) ND_TRY(nd_shingle_set_add(out, last.key, err));
+  return nd_shingle_set_finish(out, err);
+}
+
+static nd_status run(census *c, const char *tmp, nd_error *err) {
+  nd_reading *r = c->reading;
+  nd_settings *s = r->settings;
+  unsigned threads = nd_reading_threads(s);
+  c->counters = nd_calloc(threads, sizeof *c->counters);
+  if (!c->counters) return nd_fail_memory(err, threads * sizeof *c->counters);
+  ND_TRY(nd_sorter_new(&c->sorter, s->memory / 2, tmp, false, err));
+  nd_sorter_by_value(c->sorter);
+  ND_TRY(nd_prepass(r, count_document, c, err));
+  ND_TRY(nd_sorter_finish(c->sorter, err));
+  ND_TRY(nd_shingle_set_new(&r->common, s->memory / 8, tmp, err));
+  nd_item *items = nd_malloc(ROOM * sizeof *items);
+  if (!items) return nd_fail_memory(err, ROOM * sizeof *items);
+  nd_status status = gather(r->common, c->sorter, s->sample.sct, items, err);
+  nd_free(items);
+  return status;
+}
+
+nd_status nd_census(nd_reading *r, const char *tmp, nd_error *err) {
+  nd_settings *s = r->settings;
+  census c = {.reading = r, .modulus = s->sample.mod, .residue = s->sample.residue};
+  if (s->sample.plan.n) { /* the finest ratio of the plan */
+    c.modulus = ND_PLAN_MOST_MODULUS;
+    for (unsigned i = 0; i < s->sample.plan.n; i++)
+      if (s->sample.plan.group[i].modulus < c.modulus) c.modulus = s->sample.plan.group[i].modulus;
+  }
+  nd_status status = run(&c, tmp, err);
+  nd_sorter_free(c.sorter);
+  for (unsigned i = 0; c.counters && i < nd_reading_threads(s); i++) {
+    nd_shingles_clear(&c.counters[i].shingles);
+    nd_free(c.counters[i].items);
+  }
+  nd_free(c.counters);
+  s->sample.common = r->common;
+  return status;
+}

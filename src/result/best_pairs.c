@@ -1,0 +1,88 @@
+/* The K best neighbours of every document; see top.h.
+ *
+ * Two passes over the pairs: the first keeps, per document, its K best in a
+ * small ordered list; the second lets a pair pass when either list has it. */
+#include "result/best_pairs.h"
+
+enum { ROOM = 1 << 12 };
+
+typedef struct best {
+  uint64_t value;
+  uint32_t other;
+} best;
+
+typedef struct lists {
+  best *best; /* top of them per document, the best first */
+  uint32_t *n;
+  uint32_t top;
+  bool smaller; /* a smaller number is closer (edit distance) */
+} lists;
+
+/* Is x closer than y?  Values are fractions. */
+static bool closer(const lists *l, best x, best y) {
+  unsigned __int128 p = (unsigned __int128)(x.value >> 32) * (uint32_t)y.value;
+  unsigned __int128 q = (unsigned __int128)(y.value >> 32) * (uint32_t)x.value;
+  if (p != q) return l->smaller ? p < q : p > q;
+  return x.other < y.other;
+}
+
+static void offer(lists *l, uint32_t document, best x) {
+  best *list = l->best + (size_t)document * l->top;
+  uint32_t n = l->n[document];
+  if (n == l->top && !closer(l, x, list[n - 1])) return;
+  uint32_t i = n < l->top ? n : n - 1;
+  for (; i && closer(l, x, list[i - 1]); i--) list[i] = list[i - 1];
+  list[i] = x;
+  if (n < l->top) l->n[document]++;
+}
+
+static bool has(const lists *l, uint32_t document, uint32_t other) {
+  const best *list = l->best + (size_t)document * l->top;
+  for (uint32_t i = 0; i < l->n[document]; i++)
+    if (list[i].other == other) return true;
+  return false;
+}
+
+static nd_status choose(nd_sorter *out, lists *l, nd_sorter *from, nd_item *items, nd_error *err) {
+  for (int pass = 0; pass < 2; pass++) {
+    ND_TRY(nd_sorter_rewind(from, err));
+    for (;;) {
+      size_t n, kept = 0;
+      ND_TRY(nd_sorter_next(&n, items, ROOM, from, err));
+      if (n == 0) break;
+      for (size_t i = 0; i < n; i++) {
+        uint32_t a = (uint32_t)(items[i].key >> 32), b = (uint32_t)items[i].key;
+        if (pass == 0) {
+          offer(l, a, (best){items[i].value, b});
+          offer(l, b, (best){items[i].value, a});
+        } else if (has(l, a, b) || has(l, b, a)) {
+          items[kept++] = items[i];
+        }
+      }
+      if (pass) ND_TRY(nd_sorter_add(out, items, kept, err));
+    }
+  }
+  return nd_sorter_finish(out, err);
+}
+
+nd_status nd_best_pairs(nd_run *j, uint32_t top, const char *tmp, nd_error *err) {
+  uint64_t n = j->store.documents;
+  lists l = {.top = top, .smaller = j->settings.similarity == ND_SIMILARITY_EDIT};
+  nd_sorter *chosen = NULL;
+  nd_item *items = nd_malloc(ROOM * sizeof *items);
+  l.best = nd_malloc(n * top * sizeof *l.best);
+  l.n = nd_calloc(n, sizeof *l.n);
+  nd_status status = items && l.best && l.n ? ND_OK : nd_fail_memory(err, n * top * sizeof *l.best);
+  if (status == ND_OK) status = nd_sorter_new(&chosen, j->settings.memory / 8, tmp, true, err);
+  if (status == ND_OK) status = choose(chosen, &l, j->confirmed.sorted, items, err);
+  if (status == ND_OK) {
+    nd_sorter_free(j->confirmed.sorted);
+    j->confirmed.sorted = chosen;
+    chosen = NULL;
+  }
+  nd_sorter_free(chosen);
+  nd_free(items);
+  nd_free(l.best);
+  nd_free(l.n);
+  return status;
+}

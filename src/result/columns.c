@@ -1,0 +1,131 @@
+/* Columns of pairs; see columns.h.
+ *
+ * Pairs collect until there are enough of them to compare documents on all
+ * threads, where that is asked for; then each becomes a line. */
+#include "result/columns.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "output/tsv.h"
+#include "settings/methods.h"
+
+enum { ROOM = 1 << 13 };
+
+typedef struct table {
+  nd_lines *lines;
+  nd_run *job;
+  nd_item *pairs; /* a << 32 | b, value */
+  nd_item *exact; /* the same with the documents' similarity; NULL: not asked for */
+  size_t n;
+  uint64_t *a, *b; /* rows of sketches */
+  uint32_t at;     /* whose the first is */
+} table;
+
+static nd_status put_count(nd_buf *out, uint32_t n, nd_error *err) {
+  return nd_buf_printf(out, err, "%" PRIu32, n);
+}
+
+static nd_status put_cell(table *t, nd_pair_column column, size_t i, nd_error *err) {
+  const nd_settings *s = &t->job->settings;
+  nd_buf *out = &t->lines->text;
+  switch (column) {
+    case ND_SHOW_SIMILARITY: return nd_lines_value(out, s->similarity, t->pairs[i].value, err);
+    case ND_SHOW_EXACT:
+      return t->exact ? nd_lines_value(out, s->similarity, t->exact[i].value, err) : ND_OK;
+    case ND_SHOW_MINHASH:
+      return nd_tsv_ratio(out, nd_shown_minhash(s, t->a, t->b), s->permutations, err);
+    case ND_SHOW_SUPERSHINGLE: return put_count(out, nd_shown_supershingles(s, t->a, t->b), err);
+    case ND_SHOW_PROJECTION: return put_count(out, nd_shown_projection(s, t->a, t->b), err);
+    case ND_SHOW_SIMHASH: return put_count(out, nd_shown_simhash(s, t->a, t->b), err);
+    case ND_SHOW_SITE:
+    case ND_SHOW_COLUMNS: break;
+  }
+  if (!t->a || !t->b) return ND_OK; /* the row has a site when it is asked for */
+  uint64_t x = t->a[s->row.at[ND_PART_SITE]], y = t->b[s->row.at[ND_PART_SITE]];
+  const char *word = !x || !y ? "-" : x == y ? "same" : "other";
+  return nd_buf_append(out, word, strlen(word), err);
+}
+
+static nd_status put_line(table *t, size_t i, nd_error *err) {
+  nd_run *j = t->job;
+  nd_buf *out = &t->lines->text;
+  uint32_t a = (uint32_t)(t->pairs[i].key >> 32), b = (uint32_t)t->pairs[i].key;
+  if (t->a && t->at != a) {
+    t->at = UINT32_MAX;
+    ND_TRY(nd_store_row(t->a, &j->store, a, err));
+    t->at = a;
+  }
+  if (t->b) ND_TRY(nd_store_row(t->b, &j->store, b, err));
+  ND_TRY(nd_ids_append(out, j->ids, a, err));
+  ND_TRY(nd_buf_append(out, "\t", 1, err));
+  ND_TRY(nd_ids_append(out, j->ids, b, err));
+  for (unsigned c = 0; c < j->settings.column_n; c++) {
+    ND_TRY(nd_buf_append(out, "\t", 1, err));
+    ND_TRY(put_cell(t, j->settings.columns[c], i, err));
+  }
+  ND_TRY(nd_buf_append(out, "\n", 1, err));
+  return nd_lines_flush(t->lines, false, err);
+}
+
+static nd_status put_all(table *t, nd_error *err) {
+  if (t->exact) {
+    memcpy(t->exact, t->pairs, t->n * sizeof *t->exact);
+    ND_TRY(nd_confirm_documents(t->exact, t->n, &t->job->source, err));
+  }
+  for (size_t i = 0; i < t->n; i++) ND_TRY(put_line(t, i, err));
+  t->n = 0;
+  return ND_OK;
+}
+
+static nd_status take(void *context, uint32_t a, uint32_t b, uint64_t value, nd_error *err) {
+  table *t = context;
+  t->pairs[t->n++] = (nd_item){(uint64_t)a << 32 | b, value};
+  return t->n < ROOM ? ND_OK : put_all(t, err);
+}
+
+static nd_status make_rooms(table *t, nd_error *err) {
+  const nd_settings *s = &t->job->settings;
+  size_t row = s->row.total * sizeof *t->a, bytes = ROOM * sizeof *t->pairs;
+  t->at = UINT32_MAX;
+  t->pairs = nd_malloc(bytes);
+  if (!t->pairs) return nd_fail_memory(err, bytes);
+  for (unsigned i = 0; i < s->column_n; i++) {
+    if (s->columns[i] != ND_SHOW_EXACT) continue;
+    t->exact = nd_malloc(bytes);
+    if (!t->exact) return nd_fail_memory(err, bytes);
+  }
+  if (!row) return ND_OK;
+  t->a = nd_malloc(row);
+  t->b = nd_malloc(row);
+  return t->a && t->b ? ND_OK : nd_fail_memory(err, row);
+}
+
+/* --columns is its own header but for the separators. */
+static nd_status begin(nd_lines *l, const nd_options *o, nd_error *err) {
+  char header[sizeof o->columns + 16];
+  int n = (int)strlen(o->columns);
+  if (n && o->columns[n - 1] == ',') n--;
+  snprintf(header, sizeof header, "id_a\tid_b%s%.*s\n", n ? "\t" : "", n, o->columns);
+  for (char *p = header; *p; p++)
+    if (*p == ',') *p = '\t';
+  return nd_lines_begin(l, o, header, err);
+}
+
+nd_status nd_columns_pairs(nd_lines *l, nd_run *j, bool collapsed, const char *tmp, nd_error *err) {
+  const nd_settings *s = &j->settings;
+  table t = {.lines = l, .job = j};
+  nd_lines through = {.take = take, .context = &t};
+  bool usual = s->column_n == 1 && s->columns[0] == ND_SHOW_SIMILARITY;
+  nd_status status = begin(l, j->options, err);
+  if (status == ND_OK && !usual) status = make_rooms(&t, err);
+  nd_lines *to = usual ? l : &through;
+  if (status == ND_OK)
+    status = collapsed ? nd_lines_pairs_collapsed(to, j, err) : nd_lines_pairs_all(to, j, tmp, err);
+  if (status == ND_OK && !usual) status = put_all(&t, err);
+  nd_free(t.pairs);
+  nd_free(t.exact);
+  nd_free(t.a);
+  nd_free(t.b);
+  return status;
+}

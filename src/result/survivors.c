@@ -1,0 +1,174 @@
+/* Choosing the survivors; see survivors.h.
+ *
+ * Copies of one text share all their neighbours.  So the most wanted copy
+ * stands for the group, takes part in the clustering, and the others go where
+ * it goes. */
+#include "result/survivors.h"
+
+#include "cluster/what_if.h"
+#include "similarity/similarity.h"
+
+enum { ROOM = 1 << 12 };
+
+typedef nd_chooser chooser;
+
+void nd_chooser_clear(nd_chooser *c) {
+  nd_order_clear(&c->centre_order);
+  nd_sorter_free(c->pairs);
+  *c = (nd_chooser){0};
+}
+
+/* --keep centre: the document most similar to all its neighbours together is
+ * the most wanted.  Integers, so that the sum does not depend on anything. */
+static nd_status rank_by_degree(uint64_t *rank, nd_run *j, nd_item *items, nd_error *err) {
+  nd_sorter *pairs = j->confirmed.sorted;
+  for (uint64_t d = 0; d < j->store.documents; d++) rank[d] = UINT64_MAX;
+  ND_TRY(nd_sorter_rewind(pairs, err));
+  for (;;) {
+    size_t n;
+    ND_TRY(nd_sorter_next(&n, items, ROOM, pairs, err));
+    if (n == 0) return ND_OK;
+    for (size_t i = 0; i < n; i++) {
+      uint64_t num = items[i].value >> 32, den = (uint32_t)items[i].value;
+      uint64_t part = j->settings.similarity == ND_SIMILARITY_EDIT ? (1 << 20) / (1 + num)
+                                                                   : (num << 20) / (den ? den : 1);
+      rank[items[i].key >> 32] -= part;
+      rank[(uint32_t)items[i].key] -= part;
+    }
+  }
+}
+
+static nd_status order_by_degree(chooser *c, nd_item *items, nd_error *err) {
+  nd_run *j = c->job;
+  uint64_t *rank = nd_malloc(j->store.documents * sizeof *rank);
+  nd_status status = rank ? ND_OK : nd_fail_memory(err, j->store.documents * sizeof *rank);
+  if (status == ND_OK) status = rank_by_degree(rank, j, items, err);
+  if (status == ND_OK)
+    status =
+        nd_order_make(&c->centre_order, rank, j->found.same, (uint32_t)j->store.documents, err);
+  nd_free(rank);
+  return status;
+}
+
+/* The pairs again, between the bests, by position. */
+static nd_status place_pairs(chooser *c, nd_item *items, const char *tmp, nd_error *err) {
+  nd_sorter *from = c->job->confirmed.sorted;
+  ND_TRY(nd_sorter_new(&c->pairs, c->job->settings.memory / 8, tmp, true, err));
+  ND_TRY(nd_sorter_rewind(from, err));
+  for (;;) {
+    size_t n;
+    ND_TRY(nd_sorter_next(&n, items, ROOM, from, err));
+    if (n == 0) return nd_sorter_finish(c->pairs, err);
+    for (size_t i = 0; i < n; i++) {
+      uint64_t a = nd_order_position(c->order, (uint32_t)(items[i].key >> 32));
+      uint64_t b = nd_order_position(c->order, (uint32_t)items[i].key);
+      items[i].key = a < b ? a << 32 | b : b << 32 | a;
+    }
+    ND_TRY(nd_sorter_add(c->pairs, items, n, err));
+  }
+}
+
+nd_status nd_survivors_missing(nd_item **items, size_t *n, const nd_clusters *c, nd_error *err) {
+  size_t cap = 0;
+  *items = NULL;
+  *n = 0;
+  for (uint32_t d = 0; d < c->n; d++) {
+    if (c->centre[d] == d || c->value[d]) continue;
+    ND_TRY(nd_array_grow(items, &cap, *n + 1, sizeof **items, err));
+    (*items)[(*n)++] = (nd_item){(uint64_t)c->centre[d] << 32 | d, 0};
+  }
+  return ND_OK;
+}
+
+/* In components a member need not be similar to the kept one: compute it. */
+static nd_status fill_values(nd_clusters *out, nd_run *j, nd_error *err) {
+  nd_item *items;
+  size_t n;
+  nd_status status = nd_survivors_missing(&items, &n, out, err);
+  if (status == ND_OK && n) status = nd_confirm_list(items, n, &j->source, true, err);
+  for (size_t i = 0; i < n && status == ND_OK; i++)
+    out->value[(uint32_t)items[i].key] = items[i].value;
+  nd_free(items);
+  return status;
+}
+
+/* Copies go where the most wanted of them goes. */
+void nd_survivors_copies(nd_clusters *out, const nd_chooser *c) {
+  const uint32_t *same = c->job->found.same;
+  const uint64_t whole = nd_value_of_copies(c->job->settings.similarity);
+  for (uint32_t d = 0; d < out->n; d++) {
+    if (same[d] == ND_NO_DOCUMENT) continue;
+    uint32_t best = c->order->best ? c->order->best[same[d]] : same[d];
+    if (best == d) continue;
+    /* Against another collection only what is found there goes. */
+    if (nd_source_has_other(&c->job->source) && out->centre[best] == best) continue;
+    out->centre[d] = out->centre[best];
+    out->value[d] = out->centre[best] == best ? whole : out->value[best];
+  }
+}
+
+/* What higher thresholds would keep, for the report; left out where memory is short. */
+static nd_status look_higher(nd_run *j, nd_sorter *pairs, const char *tmp, nd_error *err) {
+  const nd_settings *s = &j->settings;
+  const uint64_t n = j->store.documents;
+  uint64_t dropped[ND_WHAT_IF_STEPS];
+  if (nd_similarity_is_whole(s->similarity) || n > s->memory / 128) return ND_OK;
+  const uint64_t low = (s->threshold.num * 100 + s->threshold.den - 1) / s->threshold.den;
+  const nd_what_if w = {pairs, (uint32_t)n, (unsigned)low, s->verify == ND_VERIFY_NONE};
+  if (s->cluster == ND_CLUSTER_COMPONENTS)
+    ND_TRY(nd_what_if_components(dropped, &w, s->memory / 8, tmp, err));
+  else
+    ND_TRY(nd_what_if_star(dropped, &w, err));
+  for (uint64_t t = low; t < ND_WHAT_IF_STEPS; t++) j->stays[t] = n - j->found.copies - dropped[t];
+  return ND_OK;
+}
+
+static nd_status group(nd_clusters *out, chooser *c, nd_item *items, const char *tmp,
+                       nd_error *err) {
+  nd_run *j = c->job;
+  nd_sorter *pairs = j->confirmed.sorted;
+  c->order = &j->found.order;
+  if (j->settings.keep == ND_KEEP_CENTRE) {
+    ND_TRY(order_by_degree(c, items, err));
+    c->order = &c->centre_order;
+  }
+  if (c->order->position) {
+    ND_TRY(place_pairs(c, items, tmp, err));
+    pairs = c->pairs;
+  }
+  ND_TRY(nd_clusters_init(out, (uint32_t)j->store.documents, err));
+  if (j->settings.cluster == ND_CLUSTER_COMPONENTS && c->roots) {
+    if (out->n) memcpy(out->centre, c->roots, out->n * sizeof *out->centre);
+    ND_TRY(nd_clusters_label(out, pairs, c->order->document, err));
+    return look_higher(j, pairs, tmp, err);
+  }
+  if (j->settings.cluster == ND_CLUSTER_COMPONENTS) {
+    ND_TRY(nd_clusters_components(out, pairs, c->order->document, err));
+    return look_higher(j, pairs, tmp, err); /* there is no other collection: settings.c */
+  }
+  if (nd_source_has_other(&j->source))
+    return nd_clusters_nearest(out, pairs, c->order->document,
+                               j->settings.similarity == ND_SIMILARITY_EDIT, err);
+  ND_TRY(nd_clusters_star(out, pairs, c->order->document, err));
+  return look_higher(j, pairs, tmp, err);
+}
+
+nd_status nd_survivors_group(nd_clusters *out, nd_chooser *c, nd_run *j, const char *tmp,
+                             nd_error *err) {
+  c->job = j;
+  nd_item *items = nd_malloc(ROOM * sizeof *items);
+  nd_status status = items ? ND_OK : nd_fail_memory(err, ROOM * sizeof *items);
+  if (status == ND_OK) status = group(out, c, items, tmp, err);
+  nd_free(items);
+  return status;
+}
+
+nd_status nd_survivors(nd_clusters *out, nd_run *j, const char *tmp, nd_error *err) {
+  nd_chooser c = {0};
+  nd_status status = nd_survivors_group(out, &c, j, tmp, err);
+  if (status == ND_OK && j->settings.cluster == ND_CLUSTER_COMPONENTS)
+    status = fill_values(out, j, err);
+  if (status == ND_OK) nd_survivors_copies(out, &c);
+  nd_chooser_clear(&c);
+  return status;
+}

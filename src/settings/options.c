@@ -1,0 +1,379 @@
+/* The table of options: parsing, printing, checking. */
+#include "neardup/options.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/decimal.h"
+#include "feature/shingle.h"
+#include "settings/settings.h"
+
+#define FIELD(f) offsetof(nd_options, f), sizeof(((nd_options *)0)->f)
+/* The options of reading, and of finding. */
+#define READ (SKETCH | ND_FOR_INSPECT | ND_FOR_EVAL | ND_FOR_PLAN | ND_FOR_EXPLAIN)
+#define SKETCH (FIND | ND_FOR_SKETCH)
+#define FIND (ND_FOR_DEDUP | ND_FOR_PAIRS | ND_FOR_STUDY)
+/* The commands that write files or directories, and those that write lists of pairs or clusters. */
+#define WRITE                                                                                  \
+  (ND_FOR_DEDUP | ND_FOR_STUDY | ND_FOR_PLAN | ND_FOR_EXPLAIN | ND_FOR_SKETCH | ND_FOR_MERGE | \
+   ND_FOR_PREVALENCE)
+#define LIST (ND_FOR_DEDUP | ND_FOR_PAIRS | ND_FOR_CLUSTER)
+#define METHODS                                                                                 \
+  "minhash digest exact join allpairs ppjoin ppjoin+ supershingle simhash projection combined " \
+  "combined-site"
+
+static const nd_option_info table[] = {
+    {"format", ND_OPTION_WORD, FIELD(format), "auto", "NAME",
+     "auto text lines jsonl warc arc trec sets", 0, 0, READ,
+     "what the input holds; auto looks at the first bytes of every file"},
+    {"id-field", ND_OPTION_TEXT, FIELD(id_field), "id", "NAME", NULL, 0, 0, READ,
+     "JSONL: the field that holds a document's id"},
+    {"text-field", ND_OPTION_TEXT, FIELD(text_field), "text", "NAME", NULL, 0, 0, READ,
+     "JSONL: the field that holds its text"},
+    {"url-field", ND_OPTION_TEXT, FIELD(url_field), "url", "NAME", NULL, 0, 0, READ,
+     "JSONL: the field that holds its URL"},
+    {"time-field", ND_OPTION_TEXT, FIELD(time_field), "time", "NAME", NULL, 0, 0, READ,
+     "JSONL: the field that holds its time (ISO 8601)"},
+    {"tokens", ND_OPTION_WORD, FIELD(tokens), "words", "KIND", "words web codepoints", 0, 0, READ,
+     "what a token is: a word; a word of a web page, with the parts of URLs and the URLs of "
+     "images; or every letter and digit by itself"},
+    {"shingle", ND_OPTION_TEXT, FIELD(shingle), "auto", "KIND:N", NULL, 0, 0, READ,
+     "what documents are compared by: words:K, chars:Q or aligned:N; auto is words:5, and words:8 "
+     "where super-shingles are used"},
+    {"method", ND_OPTION_WORD, FIELD(method), "minhash", "NAME", METHODS, 0, 0, SKETCH,
+     "how pairs are found: minhash by sketches; digest exact copies only; exact by sort and merge "
+     "of all shingles; join, allpairs, ppjoin, ppjoin+ as exact set joins; supershingle, simhash, "
+     "projection, combined, combined-site as published, decided by their sketches"},
+    {"candidates", ND_OPTION_WORD, FIELD(candidates), "", "NAME", METHODS, 0, 0, SKETCH,
+     "the method that proposes pairs, if it shall be another one"},
+    {"confirm", ND_OPTION_WORD, FIELD(confirm), "", "NAME", METHODS, 0, 0, SKETCH,
+     "the method that decides about them, if it shall be another one"},
+    {"similarity", ND_OPTION_WORD, FIELD(similarity), "jaccard", "NAME",
+     "jaccard cosine overlap edit containment", 0, 0, FIND,
+     "how similar two documents are; all but jaccard need an exact method"},
+    {"fingerprint", ND_OPTION_WORD, FIELD(fingerprint), "rabin", "NAME", "rabin xxh3 md5", 0, 0,
+     FIND, "method exact: what stands for a shingle (md5: 128 bits)"},
+    {"threshold", ND_OPTION_DECIMAL, FIELD(threshold), "0.8", "T", NULL, 0, 0,
+     FIND | ND_FOR_CLUSTER | ND_FOR_PLAN,
+     "near-duplicates are at least this similar, decided exactly; a whole number for overlap "
+     "(shared shingles) and edit (differing characters)"},
+    {"recall", ND_OPTION_DECIMAL, FIELD(recall), "0.95", "R", NULL, 0, 0, FIND | ND_FOR_PLAN,
+     "the share of pairs at the threshold that must be found"},
+    {"permutations", ND_OPTION_COUNT, FIELD(permutations), "0", "N", NULL, 0, 2000, SKETCH,
+     "number of min values; 0 chooses from threshold and recall, or 84 for super-shingles and the "
+     "linear family"},
+    {"family", ND_OPTION_WORD, FIELD(family), "fast", "NAME", "fast linear", 0, 0, SKETCH,
+     "minhash: fast similarity sketching and bands; or a linear function per value, and every "
+     "pair that shares a value, as published"},
+    {"supershingles", ND_OPTION_COUNT, FIELD(supershingles), "6", "N", NULL, 1, 2000, SKETCH,
+     "super-shingles: groups that the min values are cut into"},
+    {"agree", ND_OPTION_COUNT, FIELD(agree), "2", "N", NULL, 1, 2000, FIND,
+     "super-shingles that must agree"},
+    {"bits", ND_OPTION_COUNT, FIELD(bits), "384", "N", NULL, 64, 1024, SKETCH,
+     "projection: bits of the sketch, a multiple of 64"},
+    {"agree-bits", ND_OPTION_COUNT, FIELD(agree_bits), "0", "N", NULL, 0, 1024, FIND,
+     "projection: bits that must agree; 0 means 31 of 32 (372 of 384)"},
+    {"combined-bits", ND_OPTION_COUNT, FIELD(combined_bits), "0", "N", NULL, 0, 1024, FIND,
+     "combined: bits that must agree when super-shingles do; 0 means 355 of 384"},
+    {"complete", ND_OPTION_FLAG, FIELD(complete), "no", NULL, NULL, 0, 0, FIND,
+     "projection: find every similar pair, whatever it costs"},
+    {"hamming", ND_OPTION_COUNT, FIELD(hamming), "3", "K", NULL, 0, 16, FIND,
+     "simhash: bits of 64 that may differ"},
+    {"weights", ND_OPTION_WORD, FIELD(weights), "one", "HOW", "one tf tfidf", 0, 0, SKETCH,
+     "simhash: what a feature counts: 1; as often as it occurs; or less if many documents have it"},
+    {"features", ND_OPTION_WORD, FIELD(features), "tokens", "KIND", "tokens shingles", 0, 0, SKETCH,
+     "simhash, projection: what is added up"},
+    {"bands", ND_OPTION_COUNT, FIELD(bands), "0", "N", NULL, 0, 2000, FIND,
+     "number of bands; 0 chooses"},
+    {"rows", ND_OPTION_COUNT, FIELD(rows), "0", "N", NULL, 0, 2000, FIND,
+     "positions per band; 0 chooses"},
+    {"seed", ND_OPTION_SEED, FIELD(seed), "1", "N", NULL, 0, 0,
+     SKETCH | ND_FOR_PLAN | ND_FOR_EXPLAIN, "seed of the hash functions, or random"},
+    {"sample", ND_OPTION_LIST, FIELD(sample), "", "HOW", NULL, 0, 0, FIND,
+     "which shingles are kept: mod:N[:R], min:N, sct:N, cap:N, adaptive:P or adaptive:FILE; may be "
+     "given several times"},
+    {"ignore-boilerplate", ND_OPTION_FLAG, FIELD(ignore_boilerplate), "no", NULL, NULL, 0, 0, FIND,
+     "leave passages out of the comparison that recur on the pages of a site (by URL)"},
+    {"boilerplate-share", ND_OPTION_DECIMAL, FIELD(boilerplate_share), "0.3", "S", NULL, 0, 0, FIND,
+     "… on more than this share of its pages"},
+    {"verify", ND_OPTION_WORD, FIELD(verify), "", "HOW", "exact sample sketch none", 0, 0, FIND,
+     "exact compares the documents (the default, but for the methods that sketches define), sample "
+     "only what --sample keeps of them (the default with --sample), sketch trusts the sketches, "
+     "none lists candidates"},
+    {"bucket-cap", ND_OPTION_COUNT, FIELD(bucket_cap), "128", "N", NULL, 2, 1000000, FIND,
+     "larger buckets are compared with their most wanted document only, and reported"},
+    {"collapse", ND_OPTION_FLAG, FIELD(collapse), "no", NULL, NULL, 0, 0, ND_FOR_PAIRS,
+     "list an exact copy once, with its first; always on in dedup"},
+    {"columns", ND_OPTION_TEXT, FIELD(columns), "similarity", "LIST", NULL, 0, 0, SKETCH,
+     "what pairs show behind the two ids, separated by commas: similarity, exact, minhash, "
+     "supershingle, projection, simhash, site"},
+    {"cluster", ND_OPTION_WORD, FIELD(cluster), "", "HOW", "star components", 0, 0,
+     ND_FOR_DEDUP | ND_FOR_CLUSTER,
+     "star: every member is similar to the kept one (dedup's default); components: chains count "
+     "(cluster's default)"},
+    {"keep", ND_OPTION_TEXT, FIELD(keep), "first", "WHICH", NULL, 0, 0, ND_FOR_DEDUP,
+     "which member stays: first, longest, shortest, oldest, newest, url, centre or field:NAME"},
+    {"top", ND_OPTION_COUNT, FIELD(top), "0", "K", NULL, 0, 1000, ND_FOR_PAIRS,
+     "only pairs that are among the K best of one of their documents, instead of a threshold "
+     "(an exact method); 0 means all"},
+    {"stats", ND_OPTION_FLAG, FIELD(stats), "no", NULL, NULL, 0, 0, FIND,
+     "print the joins' counts: candidates after each filter, verified, results, seconds"},
+    {"against", ND_OPTION_TEXT, FIELD(against), "", "OTHER", NULL, 0, 0, FIND,
+     "only pairs between the input and this file or directory; dedup drops from the input what is "
+     "in it already"},
+    {"max-document", ND_OPTION_SIZE, FIELD(max_document), "64M", "SIZE", NULL, 1, UINT64_C(1) << 30,
+     READ, "longer documents are rejected (also what a packed one may grow to)"},
+    {"threads", ND_OPTION_COUNT, FIELD(threads), "0", "N", NULL, 0, 1024, SKETCH | ND_FOR_PLAN,
+     "threads to use; 0 means all cores"},
+    {"memory", ND_OPTION_SIZE, FIELD(memory), "0", "SIZE", NULL, 0, UINT64_C(1) << 50,
+     SKETCH | ND_FOR_PLAN, "memory to use; 0 means half of the machine's, or of a cgroup's limit"},
+    {"tmp", ND_OPTION_TEXT, FIELD(tmp), "", "DIR", NULL, 0, 0, SKETCH | ND_FOR_PLAN,
+     "where temporary files go; normally beside the output"},
+    {"shard", ND_OPTION_TEXT, FIELD(shard), "", "I/N", NULL, 0, 0, ND_FOR_DEDUP,
+     "only read and sketch part I of N into the output directory; a last run without it finishes"},
+    {"resume", ND_OPTION_WORD, FIELD(resume), "auto", "HOW", "auto never", 0, 0, WRITE,
+     "auto resumes an interrupted run; never starts over, and replaces a finished result once the "
+     "new one is complete"},
+    {"force", ND_OPTION_FLAG, FIELD(force), "no", NULL, NULL, 0, 0, WRITE,
+     "replace an output file, or write into an output directory, that neardup did not make; never "
+     "an input"},
+    {"sync", ND_OPTION_WORD, FIELD(sync), "yes", "HOW", "yes no", 0, 0, WRITE,
+     "yes: a finished result is on disk before the command ends; no: skip the wait, so a power "
+     "cut soon afterwards may damage the result"},
+    {"csv", ND_OPTION_FLAG, FIELD(csv), "no", NULL, NULL, 0, 0, LIST,
+     "write lists as CSV (RFC 4180), safe to open in a spreadsheet"},
+    {"max-stdin", ND_OPTION_SIZE, FIELD(max_stdin), "0", "SIZE", NULL, 0, UINT64_C(1) << 60, READ,
+     "store at most this much of standard input; 0 means half of the free disk space"},
+    {"progress", ND_OPTION_WORD, FIELD(progress), "auto", "HOW", "auto json none", 0, 0,
+     SKETCH | ND_FOR_PLAN | ND_FOR_EXPLAIN, "auto: a bar on a terminal, nothing in a pipe"},
+    {NULL, ND_OPTION_FLAG, 0, 0, NULL, NULL, NULL, 0, 0, 0, NULL}};
+
+const nd_option_info *nd_option_table(void) {
+  return table;
+}
+
+void nd_options_init(nd_options *options) {
+  memset(options, 0, sizeof *options);
+  for (const nd_option_info *info = table; info->name; info++) {
+    if (info->type == ND_OPTION_FLAG || !info->standard[0]) continue;
+    nd_status status = nd_options_set(options, info->name, info->standard, NULL);
+    (void)status; /* the defaults are right; a test checks them */
+  }
+  options->threshold_given = 0;
+}
+
+/* Edit distance, for "did you mean"; our names, b, are short. */
+static unsigned name_distance(const char *a, const char *b) {
+  unsigned row[64];
+  size_t n = strlen(b);
+  if (strlen(a) > 62) return 99;
+  for (size_t j = 0; j <= n; j++) row[j] = (unsigned)j;
+  for (size_t i = 0; a[i]; i++) {
+    unsigned diagonal = row[0];
+    row[0] = (unsigned)i + 1;
+    for (size_t j = 0; j < n; j++) {
+      unsigned best = diagonal + (a[i] != b[j]);
+      if (row[j] + 1 < best) best = row[j] + 1;
+      if (row[j + 1] + 1 < best) best = row[j + 1] + 1;
+      diagonal = row[j + 1];
+      row[j + 1] = best;
+    }
+  }
+  return row[n];
+}
+
+static nd_status unknown(const char *name, nd_error *err) {
+  const char *nearest = NULL;
+  unsigned best = 4;
+  for (const nd_option_info *info = table; info->name; info++) {
+    unsigned d = name_distance(name, info->name);
+    if (d < best) {
+      best = d;
+      nearest = info->name;
+    }
+  }
+  if (nearest)
+    return nd_fail(err, ND_ERR_USAGE, "there is no option --%s; did you mean --%s?", name, nearest);
+  return nd_fail(err, ND_ERR_USAGE, "there is no option --%s", name);
+}
+
+static bool word_allowed(const char *values, const char *value) {
+  size_t n = strlen(value);
+  for (const char *p = values; *p;) {
+    size_t len = strcspn(p, " ");
+    if (len == n && memcmp(p, value, n) == 0) return true;
+    p += len + (p[len] == ' ');
+  }
+  return false;
+}
+
+/* A whole number, the whole text; false when it is none or does not fit. */
+static bool parse_count(uint64_t *out, const char *text, const char **end) {
+  uint64_t x = 0;
+  const char *p = text;
+  for (; *p >= '0' && *p <= '9'; p++) {
+    uint64_t digit = (uint64_t)(*p - '0');
+    if (x > (UINT64_MAX - digit) / 10) return false;
+    x = x * 10 + digit;
+  }
+  *end = p;
+  *out = x;
+  return p != text;
+}
+
+static bool parse_size(uint64_t *out, const char *text) {
+  const char *end;
+  if (!parse_count(out, text, &end)) return false;
+  static const char units[] = "KMGT";
+  const char *unit = *end ? strchr(units, *end >= 'a' ? *end - 32 : *end) : NULL;
+  if (unit) {
+    unsigned shift = 10 * (unsigned)(unit - units + 1);
+    if (*out > UINT64_MAX >> shift) return false;
+    *out <<= shift;
+    end++;
+    if (end[0] == 'i' && end[1] == 'B')
+      end += 2;
+    else if (*end == 'B' || *end == 'b')
+      end++;
+  }
+  return *end == '\0';
+}
+
+static nd_status add_to_list(char *field, const nd_option_info *info, const char *value,
+                             nd_error *err) {
+  size_t have = strlen(field), more = strlen(value);
+  if (more == 0 || strcmp(value, "none") == 0) {
+    field[0] = '\0';
+    return ND_OK;
+  }
+  if (have + 1 + more >= info->size)
+    return nd_fail(err, ND_ERR_USAGE, "--%s takes at most %zu bytes", info->name, info->size - 1);
+  if (have) field[have++] = ',';
+  memcpy(field + have, value, more + 1);
+  return ND_OK;
+}
+
+static nd_status set_value(void *field, const nd_option_info *info, const char *value,
+                           nd_error *err) {
+  uint64_t number = 0;
+  const char *end = "";
+  switch (info->type) {
+    case ND_OPTION_FLAG:
+      if (value[0] && strcmp(value, "yes") != 0 && strcmp(value, "no") != 0)
+        return nd_fail(err, ND_ERR_USAGE, "--%s takes yes or no, not %s", info->name, value);
+      *(int *)field = strcmp(value, "no") != 0;
+      return ND_OK;
+    case ND_OPTION_WORD:
+      if (!word_allowed(info->values, value) && (value[0] || info->standard[0])) {
+        return nd_fail(err, ND_ERR_USAGE, "--%s %s is not known; use one of: %s", info->name, value,
+                       info->values);
+      }
+      break;
+    case ND_OPTION_TEXT:
+      if (strlen(value) >= info->size)
+        return nd_fail(err, ND_ERR_USAGE, "--%s takes at most %zu bytes", info->name,
+                       info->size - 1);
+      break;
+    case ND_OPTION_LIST: return add_to_list(field, info, value, err);
+    case ND_OPTION_SEED:
+      if (strcmp(value, "random") == 0) {
+        if (getrandom(&number, sizeof number, 0) != sizeof number)
+          return nd_fail(err, ND_ERR_IO, "the system gave no random number for --seed random");
+        memcpy(field, &number, sizeof number);
+        return ND_OK;
+      }
+      if (!parse_count(&number, value, &end) || *end)
+        return nd_fail(err, ND_ERR_USAGE, "--%s takes a whole number or random, not %s", info->name,
+                       value);
+      memcpy(field, &number, sizeof number);
+      return ND_OK;
+    case ND_OPTION_COUNT:
+    case ND_OPTION_SIZE:
+      if (info->type == ND_OPTION_SIZE ? !parse_size(&number, value)
+                                       : !parse_count(&number, value, &end) || *end) {
+        return nd_fail(
+            err, ND_ERR_USAGE, "--%s takes %s, not %s", info->name,
+            info->type == ND_OPTION_SIZE ? "a size such as 512M or 4G" : "a whole number", value);
+      }
+      if (number < info->min || number > info->max)
+        return nd_fail(err, ND_ERR_USAGE, "--%s %s is out of range: %" PRIu64 " to %" PRIu64,
+                       info->name, value, info->min, info->max);
+      memcpy(field, &number, sizeof number);
+      return ND_OK;
+    case ND_OPTION_DECIMAL: {
+      nd_decimal d;
+      if (!nd_decimal_parse(&d, nd_str_of(value)))
+        return nd_fail(
+            err, ND_ERR_USAGE,
+            "--%s takes a decimal with a point and at most 9 digits, such as 0.8, not %s",
+            info->name, value);
+      memcpy(field, &d, sizeof d);
+      return ND_OK;
+    }
+  }
+  memcpy(field, value, strlen(value) + 1);
+  return ND_OK;
+}
+
+nd_status nd_options_set(nd_options *options, const char *name, const char *value, nd_error *err) {
+  for (const nd_option_info *info = table; info->name; info++) {
+    if (strcmp(info->name, name) != 0) continue;
+    ND_TRY(set_value((char *)options + info->offset, info, value, err));
+    if (info->offset == offsetof(nd_options, threshold)) options->threshold_given = 1;
+    return ND_OK;
+  }
+  return unknown(name, err);
+}
+
+void nd_options_get(char *out, size_t room, const nd_options *options, const nd_option_info *info) {
+  const char *field = (const char *)options + info->offset;
+  uint64_t number = 0;
+  nd_decimal d;
+  switch (info->type) {
+    case ND_OPTION_FLAG:
+      snprintf(out, room, "%s", *(const int *)(const void *)field ? "yes" : "no");
+      break;
+    case ND_OPTION_WORD:
+    case ND_OPTION_TEXT:
+    case ND_OPTION_LIST: snprintf(out, room, "%s", field); break;
+    case ND_OPTION_SEED:
+    case ND_OPTION_COUNT:
+    case ND_OPTION_SIZE:
+      memcpy(&number, field, sizeof number);
+      snprintf(out, room, "%" PRIu64, number);
+      break;
+    case ND_OPTION_DECIMAL: {
+      memcpy(&d, field, sizeof d);
+      if (room == 0) break;
+      size_t n = (size_t)snprintf(out, room, "%" PRIu64 "%s", d.num / d.den, d.den > 1 ? "." : "");
+      for (uint64_t x = d.den / 10; x && n + 1 < room; x /= 10) {
+        out[n++] = (char)('0' + d.num / x % 10);
+        out[n] = '\0';
+      }
+      break;
+    }
+  }
+}
+
+nd_status nd_settings_check(nd_settings *out, const nd_options *options, nd_error *err) {
+  /* Fields may have been set directly: each must be what its text would give. */
+  nd_options copy = *options;
+  if (!options->threshold.den || !options->recall.den || !options->boilerplate_share.den)
+    return nd_fail(err, ND_ERR_USAGE, "a decimal option has the denominator 0");
+  for (const nd_option_info *info = table; info->name; info++) {
+    char value[1100];
+    nd_options_get(value, sizeof value, options, info);
+    if (info->type == ND_OPTION_LIST) *((char *)&copy + info->offset) = '\0';
+    ND_TRY(nd_options_set(&copy, info->name, value, err));
+  }
+  return nd_settings_resolve(out, options, err);
+}
+
+nd_status nd_options_check(const nd_options *options, nd_error *err) {
+  nd_settings settings;
+  return nd_settings_check(&settings, options, err);
+}

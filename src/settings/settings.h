@@ -1,0 +1,81 @@
+/* Options resolved: words become choices, zeros become numbers.
+ *
+ * Every job resolves its options once; the rooms then get plain values. */
+#ifndef ND_SETTINGS_SETTINGS_H
+#define ND_SETTINGS_SETTINGS_H
+
+#include "feature/fingerprint.h"
+#include "feature/sample.h"
+#include "feature/shingle.h"
+#include "input/format.h"
+#include "neardup/options.h"
+#include "settings/row.h"
+#include "sketch/minhash.h"
+#include "sketch/simhash.h"
+#include "text/text.h"
+
+/* What a pair shows behind its ids (--columns). */
+typedef enum nd_pair_column {
+  ND_SHOW_SIMILARITY,
+  ND_SHOW_EXACT,
+  ND_SHOW_MINHASH,
+  ND_SHOW_SUPERSHINGLE,
+  ND_SHOW_PROJECTION,
+  ND_SHOW_SIMHASH,
+  ND_SHOW_SITE,
+  ND_SHOW_COLUMNS
+} nd_pair_column;
+
+typedef struct nd_settings {
+  const nd_options *options;
+  const nd_format *format; /* NULL: sniff */
+  nd_input_options input;
+  nd_token_kind tokens;
+  nd_shingle_spec shingle;
+  nd_method method, candidates, confirm;
+  nd_similarity similarity;
+  nd_fingerprint_kind fingerprint;
+  nd_decimal threshold;
+  bool every_pair; /* method exact without a threshold: all that share a shingle */
+  nd_sample sample;
+  bool counting_passages;         /* --ignore-boilerplate: they are not known yet */
+  const nd_shingle_set *passages; /* … now they are; borrowed */
+  nd_verify verify;
+  nd_clustering cluster;
+  nd_keep keep;
+  nd_family family;
+  uint32_t permutations, bands, rows; /* bands 0: none are used */
+  double predicted_recall;            /* at the threshold, of the bands */
+  uint32_t min_values, supershingles, agree;
+  uint32_t bits, agree_bits, combined_bits;
+  uint32_t distance, pieces; /* finding projections: differing bits; 0: complete */
+  uint32_t hamming;
+  nd_weights weights;
+  bool feature_shingles; /* simhash, projection: shingles are added up, not tokens */
+  nd_row row;            /* the sketches that are kept of a document */
+  nd_pair_column columns[ND_SHOW_COLUMNS];
+  unsigned column_n;
+  unsigned threads;
+  uint64_t memory;
+  uint32_t shard, shards; /* 0, 1: everything */
+} nd_settings;
+
+/* Keeps these parts (ND_HAS_…) of every document, and no others. */
+void nd_settings_keep(nd_settings *s, unsigned parts);
+
+/* Are the documents themselves compared, or read, after the first pass? */
+bool nd_settings_use_texts(const nd_settings *s);
+
+nd_status nd_settings_resolve(nd_settings *out, const nd_options *o, nd_error *err) ND_MUST_CHECK;
+
+/* The same of options whose fields may hold anything: each is looked at first (options.c). */
+nd_status nd_settings_check(nd_settings *out, const nd_options *options,
+                            nd_error *err) ND_MUST_CHECK;
+
+enum { ND_OPTION_VALUE = 1100 }; /* room for the value of any option */
+
+/* The value of an option, with the default in force where the option leaves it open. */
+void nd_settings_option(char value[ND_OPTION_VALUE], const nd_settings *s,
+                        const nd_option_info *info);
+
+#endif

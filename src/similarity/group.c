@@ -1,0 +1,320 @@
+/* Numbered shingles of a group of documents; see group.h.
+ *
+ * A new document is walked from its front.  A shingle that the group knows was
+ * first seen at some place of some member; the texts are compared from there on,
+ * and all shingles as far as they run on alike take over that member's numbers.
+ * Only then are fingerprints made again, a few at a time: a document that
+ * differs in ten places from an earlier one is hashed around ten places. */
+#include "similarity/group.h"
+
+#include "base/bits.h"
+#include "base/hash.h"
+#include "similarity/same_bytes.h"
+#include "text/words.h"
+
+enum { AHEAD = 16 }; /* shingles that are hashed at once */
+
+/* A numbered shingle, where it was seen first. */
+typedef struct entry {
+  uint64_t fingerprint;
+  uint32_t member;
+  uint32_t index;  /* which shingle of it */
+  uint32_t begin;  /* in its text */
+  uint32_t length; /* bytes */
+} entry;
+
+typedef struct member {
+  nd_buf text;
+  uint32_t key;
+  uint32_t *number; /* of every shingle, in text order */
+  size_t n, number_cap;
+  uint64_t *bits;
+  size_t words, bits_cap; /* as many as the group needed when it was added */
+  uint32_t distinct;
+} member;
+
+struct nd_group {
+  nd_shingle_spec spec;
+  uint64_t seed;
+  uint64_t salt; /* where an entry lies in a table; never changes a result */
+  member *members;
+  uint32_t n;
+  size_t made, cap; /* members that have memory */
+  entry *entries;
+  size_t entry_n, entry_cap;
+  uint32_t *slot; /* entry + 1; 0: free */
+  size_t slots, slot_cap;
+  uint32_t *by_key; /* member + 1; 0: free */
+  size_t keys, key_cap;
+  /* of the document that is being added */
+  uint32_t *token_end;
+  size_t token_count, token_cap;
+  nd_shingles shingles;
+  size_t bytes;
+};
+
+nd_status nd_group_new(nd_group **out, nd_shingle_spec spec, uint64_t seed, nd_error *err) {
+  nd_group *g = nd_calloc(1, sizeof *g);
+  if (!g) return nd_fail_memory(err, sizeof *g);
+  g->spec = spec;
+  g->seed = seed;
+  g->salt = nd_mix(seed ^ (uint64_t)(uintptr_t)g);
+  *out = g;
+  return ND_OK;
+}
+
+static void clear_member(member *m) {
+  nd_buf_clear(&m->text);
+  nd_free(m->number);
+  nd_free(m->bits);
+}
+
+void nd_group_free(nd_group *g) {
+  if (!g) return;
+  for (size_t i = 0; i < g->made; i++) clear_member(&g->members[i]);
+  nd_free(g->members);
+  nd_free(g->entries);
+  nd_free(g->slot);
+  nd_free(g->by_key);
+  nd_free(g->token_end);
+  nd_shingles_clear(&g->shingles);
+  nd_free(g);
+}
+
+/* Members keep their memory for the next group, but not much of it. */
+void nd_group_empty(nd_group *g) {
+  size_t kept = 0;
+  for (size_t i = 0; i < g->made; i++) {
+    member *m = &g->members[i];
+    kept += m->text.cap + m->number_cap * 4 + m->bits_cap * 8;
+    if (kept <= (size_t)8 << 20) continue;
+    clear_member(m);
+    *m = (member){0};
+  }
+  g->n = 0;
+  g->entry_n = 0;
+  g->slots = 0;
+  g->keys = 0;
+  g->bytes = 0;
+}
+
+uint32_t nd_group_count(const nd_group *g) {
+  return g->n;
+}
+
+size_t nd_group_bytes(const nd_group *g) {
+  return g->bytes + g->entry_n * sizeof *g->entries + g->slots * sizeof *g->slot;
+}
+
+/* ---- keys ---- */
+
+ND_INLINE size_t home_of_key(const nd_group *g, uint32_t key) {
+  return (size_t)nd_mix(key ^ g->salt) & (g->keys - 1);
+}
+
+uint32_t nd_group_find(const nd_group *g, uint32_t key) {
+  if (g->keys == 0) return UINT32_MAX;
+  for (size_t i = home_of_key(g, key); g->by_key[i]; i = (i + 1) & (g->keys - 1))
+    if (g->members[g->by_key[i] - 1].key == key) return g->by_key[i] - 1;
+  return UINT32_MAX;
+}
+
+static void enter_key(nd_group *g, uint32_t number) {
+  size_t i = home_of_key(g, g->members[number].key);
+  while (g->by_key[i]) i = (i + 1) & (g->keys - 1);
+  g->by_key[i] = number + 1;
+}
+
+/* Room in the table of keys for one member more. */
+static nd_status reserve_key(nd_group *g, nd_error *err) {
+  if (2 * ((size_t)g->n + 1) <= g->keys) return ND_OK;
+  size_t keys = g->keys ? 2 * g->keys : 64;
+  ND_TRY(nd_array_grow(&g->by_key, &g->key_cap, keys, sizeof *g->by_key, err));
+  memset(g->by_key, 0, keys * sizeof *g->by_key);
+  g->keys = keys;
+  for (uint32_t i = 0; i < g->n; i++) enter_key(g, i);
+  return ND_OK;
+}
+
+/* ---- shingles ---- */
+
+ND_INLINE size_t home(const nd_group *g, uint64_t fingerprint) {
+  return (size_t)(nd_fold(fingerprint ^ g->salt, 0x9fb21c651e98df25u)) & (g->slots - 1);
+}
+
+/* Room for n entries more in list and table. */
+static nd_status reserve_entries(nd_group *g, size_t n, nd_error *err) {
+  size_t want = g->entry_n + n;
+  if (want >= UINT32_MAX) return nd_fail(err, ND_ERR_LIMIT, "too many shingles to compare");
+  ND_TRY(nd_array_grow(&g->entries, &g->entry_cap, want, sizeof *g->entries, err));
+  if (2 * want <= g->slots) return ND_OK;
+  size_t slots = g->slots ? g->slots : 1024;
+  while (slots < 2 * want) slots *= 2;
+  ND_TRY(nd_array_grow(&g->slot, &g->slot_cap, slots, sizeof *g->slot, err));
+  memset(g->slot, 0, slots * sizeof *g->slot);
+  g->slots = slots;
+  for (size_t e = 0; e < g->entry_n; e++) {
+    size_t i = home(g, g->entries[e].fingerprint);
+    while (g->slot[i]) i = (i + 1) & (slots - 1);
+    g->slot[i] = (uint32_t)e + 1;
+  }
+  return ND_OK;
+}
+
+/* The number of a shingle, a new one when it is seen for the first time. */
+ND_INLINE uint32_t number_of(nd_group *g, entry e) {
+  const char *text = g->members[e.member].text.p + e.begin;
+  size_t i = home(g, e.fingerprint);
+  for (; g->slot[i]; i = (i + 1) & (g->slots - 1)) {
+    const entry *x = &g->entries[g->slot[i] - 1];
+    if (x->fingerprint == e.fingerprint && x->length == e.length &&
+        nd_same_bytes(g->members[x->member].text.p + x->begin, text, e.length))
+      return g->slot[i] - 1;
+  }
+  g->entries[g->entry_n] = e;
+  g->slot[i] = (uint32_t)++g->entry_n;
+  return (uint32_t)g->entry_n - 1;
+}
+
+/* Tokens of the new document from `first` on that end at or before byte `at`: the
+ * number of the one after them. */
+static size_t tokens_until(const nd_group *g, size_t first, size_t at) {
+  size_t step = 1, low = first, high = g->token_count;
+  while (low + step < high && g->token_end[low + step] <= at) { /* gallop */
+    low += step;
+    step *= 2;
+  }
+  if (low + step < high) high = low + step;
+  while (low < high) {
+    size_t middle = (low + high) / 2;
+    if (g->token_end[middle] <= at)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/* Shingle j of the new member `b` (words:K) equals the numbered one `x`: so many of its
+ * successors are equal to those of x, as far as the texts run on alike. */
+static size_t equal_run(const nd_group *g, const entry *x, const member *b, size_t j) {
+  const member *a = &g->members[x->member];
+  size_t k = g->spec.size;
+  size_t a_end = x->begin + x->length, b_end = g->token_end[j + k - 1];
+  size_t a_left = a->text.n - a_end, b_left = b->text.n - b_end;
+  size_t alike =
+      nd_equal_front(a->text.p + a_end, b->text.p + b_end, a_left < b_left ? a_left : b_left);
+  size_t behind = tokens_until(g, j + k, b_end + alike);
+  /* A last token that only begins alike does not count. */
+  if (behind > j + k && g->token_end[behind - 1] == b_end + alike && alike < a_left &&
+      a->text.p[a_end + alike] != ' ')
+    behind--;
+  return behind - (j + k);
+}
+
+/* words:K, with at least K tokens. */
+static nd_status number_words(nd_group *g, uint32_t which, nd_error *err) {
+  member *m = &g->members[which];
+  size_t k = g->spec.size;
+  for (size_t j = 0; j < m->n;) {
+    size_t ahead = m->n - j < AHEAD ? m->n - j : AHEAD, i = 0;
+    ND_TRY(nd_shingle_range(&g->shingles, nd_buf_str(&m->text), g->token_end, j, ahead + k - 1,
+                            (uint32_t)k, g->seed, err));
+    ND_TRY(reserve_entries(g, ahead, err));
+    while (i < ahead) {
+      uint32_t before = (uint32_t)g->entry_n, begin = g->shingles.begin[i];
+      uint32_t number = number_of(g, (entry){g->shingles.fingerprint[i], which, (uint32_t)(j + i),
+                                             begin, g->shingles.end[i] - begin});
+      m->number[j + i] = number;
+      if (number < before) {
+        const entry *x = &g->entries[number];
+        size_t run = equal_run(g, x, m, j + i);
+        const uint32_t *from = g->members[x->member].number + x->index + 1;
+        uint32_t *to = m->number + j + i + 1;
+        if (x->member != which)
+          memcpy(to, from, run * sizeof *to);
+        else /* what is copied may be what was copied just before */
+          for (size_t r = 0; r < run; r++) to[r] = from[r];
+        i += run;
+      }
+      i++;
+    }
+    j += i;
+  }
+  return ND_OK;
+}
+
+static nd_status number_all(nd_group *g, uint32_t which, nd_error *err) {
+  member *m = &g->members[which];
+  ND_TRY(nd_shingle_make(&g->shingles, nd_buf_str(&m->text), g->token_end, g->token_count, g->spec,
+                         g->seed, true, err));
+  const nd_shingles *s = &g->shingles;
+  ND_TRY(reserve_entries(g, s->n, err));
+  ND_TRY(nd_array_grow(&m->number, &m->number_cap, s->n, sizeof *m->number, err));
+  m->n = s->n;
+  for (size_t i = 0; i < s->n; i++)
+    m->number[i] = number_of(
+        g, (entry){s->fingerprint[i], which, (uint32_t)i, s->begin[i], s->end[i] - s->begin[i]});
+  return ND_OK;
+}
+
+/* Numbers → bits.  Runs of them rise by one, so a word is often written once. */
+static nd_status set_bits(nd_group *g, member *m, nd_error *err) {
+  m->words = (g->entry_n + 63) / 64;
+  ND_TRY(nd_array_grow(&m->bits, &m->bits_cap, m->words + 1, sizeof *m->bits, err));
+  memset(m->bits, 0, (m->words + 1) * sizeof *m->bits);
+  uint64_t word = 0;
+  size_t at = 0;
+  for (size_t i = 0; i < m->n; i++) {
+    uint32_t number = m->number[i];
+    if (number / 64 != at) {
+      m->bits[at] |= word;
+      at = number / 64;
+      word = 0;
+    }
+    word |= UINT64_C(1) << (number % 64);
+  }
+  m->bits[at] |= word;
+  m->distinct = nd_bits_common(m->bits, m->bits, (uint32_t)m->words);
+  return ND_OK;
+}
+
+nd_buf *nd_group_next(nd_group *g, nd_error *err) {
+  if (g->n == g->made) {
+    if (nd_array_grow(&g->members, &g->cap, g->made + 1, sizeof *g->members, err) != ND_OK)
+      return NULL;
+    g->members[g->made++] = (member){0};
+  }
+  g->members[g->n].text.n = 0;
+  return &g->members[g->n].text;
+}
+
+nd_status nd_group_add(uint32_t *out, nd_group *g, uint32_t key, nd_error *err) {
+  uint32_t which = g->n;
+  member *m = &g->members[which];
+  size_t k = g->spec.size;
+  ND_TRY(nd_buf_reserve(&m->text, 0, err));
+  ND_TRY(reserve_key(g, err));
+  ND_TRY(nd_token_ends(&g->token_end, &g->token_count, &g->token_cap, nd_buf_str(&m->text), err));
+  if (g->spec.kind == ND_SHINGLE_WORDS && g->token_count >= k) {
+    m->n = g->token_count - k + 1;
+    ND_TRY(nd_array_grow(&m->number, &m->number_cap, m->n, sizeof *m->number, err));
+    ND_TRY(number_words(g, which, err));
+  } else {
+    ND_TRY(number_all(g, which, err));
+  }
+  ND_TRY(set_bits(g, m, err));
+  m->key = key;
+  enter_key(g, which);
+  g->n++;
+  g->bytes += m->text.n + m->n * 4 + m->words * 8 + sizeof *m;
+  *out = which;
+  return ND_OK;
+}
+
+nd_overlap nd_group_compare(const nd_group *g, uint32_t a, uint32_t b) {
+  const member *x = &g->members[a], *y = &g->members[b];
+  size_t words = x->words < y->words ? x->words : y->words;
+  uint32_t common = nd_bits_common(x->bits, y->bits, (uint32_t)words);
+  return (nd_overlap){common, x->distinct + y->distinct - common, x->distinct};
+}

@@ -1,0 +1,26 @@
+/* How similar two documents are, from the sizes of their shingle sets:
+ *
+ *   jaccard      |A ∩ B| / |A ∪ B|           containment  |A ∩ B| / min(|A|, |B|)
+ *   cosine       |A ∩ B| / √(|A| |B|)        overlap      |A ∩ B|
+ *   edit         characters to insert, delete or replace (smaller is closer)
+ *
+ * Whether a pair reaches the threshold is decided in integers.  What is kept of
+ * a pair is a fraction of two 32-bit numbers, to print and to compare. */
+#ifndef ND_SIMILARITY_SIMILARITY_H
+#define ND_SIMILARITY_SIMILARITY_H
+
+#include "neardup/options.h"
+#include "similarity/resemblance.h"
+
+/* Does the pair count?  Not for edit. */
+bool nd_similarity_reaches(nd_similarity kind, nd_overlap o, nd_decimal threshold);
+
+/* numerator << 32 | denominator; denominator 1 for whole numbers. */
+uint64_t nd_similarity_pack(nd_similarity kind, nd_overlap o);
+
+/* Whole numbers are printed as such. */
+static inline bool nd_similarity_is_whole(nd_similarity kind) {
+  return kind == ND_SIMILARITY_OVERLAP || kind == ND_SIMILARITY_EDIT;
+}
+
+#endif

@@ -1,0 +1,154 @@
+/* --method exact apart: the two-stage MapReduce of Nikkhoo 2010, section 3.1
+ * (see neardup/stage.h).
+ *
+ *   1  document → (shingle, document); a shingle's documents → every pair of them
+ *   2  pairs, counted → resemblance
+ *
+ * A shingle is its fingerprint here, as on one machine. */
+#include "base/sorter.h"
+#include "find/exact.h"
+#include "similarity/similarity.h"
+#include "stage/stage_work.h"
+#include "store/workdir.h"
+#include "text/words.h"
+
+static const uint64_t high_mask = ~(uint64_t)UINT32_MAX;
+
+nd_status nd_stage_prints(nd_spread *out, uint32_t *sizes, nd_stage *s, const uint32_t *document,
+                          const nd_str *text, size_t n, nd_error *err) {
+  nd_printer p = {0};
+  nd_status status = ND_OK;
+  uint32_t places = nd_spread_places(out);
+  for (size_t i = 0; i < n && status == ND_OK; i++) {
+    status = nd_printer_run(&p, &s->settings, text[i], document[i], err);
+    sizes[i] = (uint32_t)p.n;
+    for (size_t k = 0; k < p.n && status == ND_OK; k++)
+      status = nd_spread_add(out, nd_share_of(p.items[k].key, places), p.items[k].key,
+                             p.items[k].value, err);
+  }
+  nd_printer_clear(&p);
+  return status;
+}
+
+nd_status nd_stage_census(nd_spread *out, nd_stage *s, const nd_str *text, size_t n,
+                          nd_error *err) {
+  const nd_settings *set = &s->settings;
+  nd_printer p = {0}; /* only for its buffers */
+  nd_status status = ND_OK;
+  uint32_t places = nd_spread_places(out);
+  for (size_t i = 0; i < n && status == ND_OK; i++) {
+    status = nd_token_ends(&p.end, &p.count, &p.cap, text[i], err);
+    if (status == ND_OK)
+      status = nd_shingle_make(&p.shingles, text[i], p.end, p.count, set->shingle,
+                               set->options->seed, false, err);
+    if (status == ND_OK)
+      status = nd_array_grow(&s->items, &s->item_cap, p.shingles.n, sizeof *s->items, err);
+    if (status == ND_OK)
+      status = nd_array_grow(&s->spare, &s->spare_cap, p.shingles.n, sizeof *s->spare, err);
+    if (status != ND_OK) break;
+    for (size_t k = 0; k < p.shingles.n; k++) s->items[k] = (nd_item){p.shingles.fingerprint[k], 1};
+    nd_radix_items(s->items, s->spare, p.shingles.n);
+    for (size_t k = 0; k < p.shingles.n && status == ND_OK; k++) {
+      uint64_t key = s->items[k].key;
+      if (k && key == s->items[k - 1].key) continue;
+      if (nd_sample_key(key) % set->sample.mod != set->sample.residue) continue;
+      status = nd_spread_add(out, nd_share_of(nd_mix(key), places), key, 1, err);
+    }
+  }
+  nd_printer_clear(&p);
+  return status;
+}
+
+nd_status nd_stage_common(nd_str *keys, nd_stage *s, nd_str counts, nd_error *err) {
+  size_t n;
+  ND_TRY(nd_runs_load(&n, s, &counts, 1, err));
+  s->out.n = 0;
+  for (size_t i = 0; i < n; i++)
+    if (s->items[i].value > s->settings.sample.sct)
+      ND_TRY(nd_buf_append(&s->out, &s->items[i].key, sizeof s->items[i].key, err));
+  *keys = nd_buf_str(&s->out);
+  return ND_OK;
+}
+
+nd_status nd_stage_leave_out(nd_stage *s, const uint64_t *keys, size_t n, nd_error *err) {
+  const char *tmp = nd_workdir_tmp(s->options.tmp);
+  nd_shingle_set_free(s->common);
+  s->common = NULL;
+  s->settings.sample.common = NULL;
+  ND_TRY(nd_shingle_set_new(&s->common, s->settings.memory / 4, tmp, err));
+  for (size_t i = 0; i < n; i++) ND_TRY(nd_shingle_set_add(s->common, keys[i], err));
+  ND_TRY(nd_shingle_set_finish(s->common, err));
+  s->settings.sample.common = s->common;
+  return ND_OK;
+}
+
+/* Every pair of one shingle's documents. */
+static nd_status give_pairs(nd_sorter *to, const nd_item *items, size_t n, nd_error *err) {
+  nd_item out[512];
+  size_t kept = 0;
+  for (size_t i = 0; i < n; i++) {
+    for (size_t j = i + 1; j < n; j++) {
+      uint64_t a = (uint32_t)items[i].value, b = (uint32_t)items[j].value;
+      out[kept++] = (nd_item){a << 32 | b, 1};
+      if (kept < sizeof out / sizeof *out) continue;
+      ND_TRY(nd_sorter_add(to, out, kept, err));
+      kept = 0;
+    }
+  }
+  return nd_sorter_add(to, out, kept, err);
+}
+
+static nd_status spread_counts(nd_spread *counts, nd_sorter *pairs, uint64_t documents,
+                               nd_error *err) {
+  nd_item items[1 << 10];
+  ND_TRY(nd_sorter_finish(pairs, err));
+  for (;;) {
+    size_t n;
+    ND_TRY(nd_sorter_next(&n, items, sizeof items / sizeof *items, pairs, err));
+    if (n == 0) return ND_OK;
+    for (size_t i = 0; i < n; i++) {
+      uint32_t place = (uint32_t)((items[i].key >> 32) * nd_spread_places(counts) / documents);
+      ND_TRY(nd_spread_add(counts, place, items[i].key, items[i].value, err));
+    }
+  }
+}
+
+nd_status nd_stage_expand(nd_spread *counts, nd_stage *s, const nd_str *runs, size_t n,
+                          uint64_t documents, nd_error *err) {
+  size_t total;
+  nd_sorter *pairs = NULL;
+  const char *tmp = nd_workdir_tmp(s->options.tmp);
+  ND_TRY(nd_runs_load(&total, s, runs, n, err));
+  nd_group_items(s, total);
+  nd_status status = nd_sorter_new(&pairs, s->settings.memory / 4, tmp, true, err);
+  if (status == ND_OK) nd_sorter_sum(pairs);
+  for (size_t i = 0, end; i < total && status == ND_OK; i = end) {
+    const nd_item *at = &s->items[i];
+    for (end = i + 1; end < total && s->items[end].key == at->key &&
+                      (s->items[end].value & high_mask) == (at->value & high_mask);)
+      end++;
+    if (end - i > 1) status = give_pairs(pairs, at, end - i, err);
+  }
+  if (status == ND_OK) status = spread_counts(counts, pairs, documents, err);
+  nd_sorter_free(pairs);
+  return status;
+}
+
+nd_status nd_stage_judge(nd_str *pairs, nd_stage *s, nd_str counts, const uint32_t *sizes,
+                         uint64_t documents, nd_error *err) {
+  const nd_settings *set = &s->settings;
+  size_t n, kept = 0;
+  ND_TRY(nd_runs_load(&n, s, &counts, 1, err));
+  for (size_t i = 0; i < n; i++) {
+    uint64_t a = s->items[i].key >> 32, b = (uint32_t)s->items[i].key;
+    if (a >= documents || b >= documents)
+      return nd_fail(err, ND_ERR_DATA, "a pair names a document that does not exist");
+    uint32_t common = (uint32_t)s->items[i].value;
+    nd_overlap o = {common, sizes[a] + sizes[b] - common, sizes[a]};
+    if (!set->every_pair && !nd_similarity_reaches(set->similarity, o, set->threshold)) continue;
+    s->items[kept++] = (nd_item){s->items[i].key, nd_similarity_pack(set->similarity, o)};
+  }
+  ND_TRY(nd_run_pack(&s->out, s->items, kept, 8, err));
+  *pairs = nd_buf_str(&s->out);
+  return ND_OK;
+}

@@ -1,0 +1,232 @@
+/* What documents are brought together by, apart (see neardup/stage.h).
+ *
+ * Every method that finds pairs by sketches has kinds of keys, and documents
+ * that share one meet at a place:
+ *
+ *   bands, mega-shingles   the key is a hash; those with equal ones are a bucket
+ *   pieces of bit vectors  those that share a piece meet, with their vectors, and
+ *                          are searched as one machine searches all of them
+ *
+ * A pair within the distance shares one of distance + 1 pieces, so that every pair
+ * of the one search is found at some place, and none that it would not give.
+ * Equal vectors share all pieces: their groups are whole wherever they are. */
+#include "base/hash.h"
+#include "candidate/buckets.h"
+#include "candidate/hamming.h"
+#include "find/finder.h"
+#include "stage/stage_work.h"
+#include "store/workdir.h"
+
+/* The table of methods: a row says which kinds of keys a method has. */
+typedef struct way {
+  bool known, bands, mega, bits;
+  nd_part part; /* of the bits */
+} way;
+
+static const way ways[] = {
+    [ND_METHOD_MINHASH] = {.known = true, .bands = true},
+    [ND_METHOD_DIGEST] = {.known = true},
+    [ND_METHOD_EXACT] = {.known = true}, /* stage_exact.c */
+    [ND_METHOD_SUPERSHINGLE] = {.known = true, .mega = true},
+    [ND_METHOD_COMBINED] = {.known = true, .mega = true},
+    [ND_METHOD_SIMHASH] = {.known = true, .bits = true, .part = ND_PART_SIMHASH},
+    [ND_METHOD_PROJECTION] = {.known = true, .bits = true, .part = ND_PART_PROJECTION},
+    [ND_METHOD_COMBINED_SITE] = {.known = true,
+                                 .mega = true,
+                                 .bits = true,
+                                 .part = ND_PART_PROJECTION},
+};
+
+bool nd_stage_knows(nd_method candidates) {
+  return ways[candidates].known; /* the last method has a row */
+}
+
+nd_stage_plan nd_stage_plan_of(const nd_settings *s) {
+  const way *w = &ways[s->candidates];
+  nd_stage_plan p = {.buckets = w->bands ? s->bands : 0};
+  if (w->mega) p.buckets = nd_mega_jobs(s);
+  p.mega = w->mega;
+  if (!w->bits) return p;
+  p.part = w->part;
+  p.words = s->row.words[w->part];
+  p.distance = w->part == ND_PART_SIMHASH ? s->hamming : s->distance;
+  p.given = w->part == ND_PART_SIMHASH ? 0 : s->pieces;
+  p.pieces = p.given ? p.given : p.distance + 1;
+  return p;
+}
+
+/* The value of a piece, hashed. */
+static uint64_t piece_key(const uint64_t *vector, const nd_stage_plan *p, uint32_t piece) {
+  uint64_t bits = 64 * (uint64_t)p->words, h = piece;
+  uint64_t begin = bits * piece / p->pieces, end = bits * (piece + 1) / p->pieces;
+  for (uint64_t w = begin / 64; w * 64 < end; w++) {
+    uint64_t word = vector[w];
+    if (begin > w * 64) word &= ~UINT64_C(0) << (begin - w * 64);
+    if (end < w * 64 + 64) word &= ~(~UINT64_C(0) << (end - w * 64));
+    h = nd_mix(h ^ word) + w;
+  }
+  return nd_mix(h);
+}
+
+/* A vector's words follow one another by value: the position, then which word. */
+static nd_status add_pieces(nd_spread *out, const nd_stage *s, const nd_image *i,
+                            const nd_stage_plan *p, const uint32_t *position, uint32_t ranges,
+                            nd_error *err) {
+  const nd_row *r = &s->settings.row;
+  const uint64_t *rows = nd_image_wide(i, ND_COL_SKETCH);
+  for (uint32_t d = 0; d < i->head.docs; d++) {
+    if (position[d] == UINT32_MAX) continue;
+    const uint64_t *vector = rows + (size_t)d * r->total + r->at[p->part];
+    for (uint32_t k = 0; k < p->pieces; k++) {
+      uint32_t place = (p->buckets + k) * ranges + nd_share_of(piece_key(vector, p, k), ranges);
+      for (uint32_t w = 0; w < p->words; w++) {
+        uint64_t value = p->words == 1 ? position[d] : (uint64_t)position[d] << 32 | w;
+        ND_TRY(nd_spread_add(out, place, vector[w], value, err));
+      }
+    }
+  }
+  return ND_OK;
+}
+
+static nd_status add_buckets(nd_spread *out, nd_stage *s, const nd_image *i, const nd_stage_plan *p,
+                             const uint32_t *position, uint32_t ranges, nd_error *err) {
+  const uint64_t *keys = nd_image_wide(i, ND_COL_BANDS);
+  uint32_t n = i->head.docs;
+  ND_TRY(nd_array_grow(&s->items, &s->item_cap, n, sizeof *s->items, err));
+  uint64_t *made = (uint64_t *)(void *)s->items;
+  for (uint32_t kind = 0; kind < p->buckets; kind++, keys += n) {
+    const uint64_t *key = keys;
+    if (p->mega) {
+      nd_mega_keys(made, &s->settings, nd_image_wide(i, ND_COL_SKETCH), n, kind);
+      key = made;
+    }
+    for (uint32_t d = 0; d < n; d++) {
+      if (position[d] == UINT32_MAX) continue;
+      ND_TRY(nd_spread_add(out, kind * ranges + nd_share_of(key[d], ranges), key[d], position[d],
+                           err));
+    }
+  }
+  return ND_OK;
+}
+
+nd_status nd_stage_keys(nd_spread *out, nd_stage *s, nd_str image, const uint32_t *position,
+                        uint32_t ranges, nd_error *err) {
+  nd_image i;
+  ND_TRY(nd_image_open(&i, s, image, err));
+  nd_stage_plan p = nd_stage_plan_of(&s->settings);
+  if ((uint64_t)(p.buckets + p.pieces) * ranges > nd_spread_places(out))
+    return nd_fail(err, ND_ERR_USAGE, "%u kinds of keys in %u ranges need more than %u places",
+                   p.buckets + p.pieces, ranges, nd_spread_places(out));
+  ND_TRY(add_buckets(out, s, &i, &p, position, ranges, err));
+  return p.pieces ? add_pieces(out, s, &i, &p, position, ranges, err) : ND_OK;
+}
+
+/* ---- what meets at a place ------------------------------------------------------ */
+
+/* Edges by the first position; `of` (NULL: they are that already) says the position of a number.
+ * A byte is enough to tell stars. */
+static nd_status spread_edges(nd_spread *edges, nd_sorter *pairs, const uint32_t *of,
+                              uint64_t positions, nd_error *err) {
+  nd_item items[1 << 10];
+  uint32_t places = nd_spread_places(edges);
+  ND_TRY(nd_sorter_finish(pairs, err));
+  for (;;) {
+    size_t n;
+    ND_TRY(nd_sorter_next(&n, items, sizeof items / sizeof *items, pairs, err));
+    if (n == 0) return ND_OK;
+    for (size_t i = 0; i < n; i++) {
+      uint64_t a = items[i].key >> 32, b = (uint32_t)items[i].key;
+      if (of) {
+        a = of[a];
+        b = of[b];
+      }
+      uint64_t star = items[i].value == ND_PAIR_STAR ? ND_STAGE_STAR : ND_STAGE_FULL;
+      ND_TRY(nd_spread_add(edges, (uint32_t)(a * places / positions), a << 32 | b, star, err));
+    }
+  }
+}
+
+static nd_status group_buckets(nd_sorter *pairs, nd_bucket_stats *seen, nd_stage *s, size_t total,
+                               const char *tmp, nd_error *err) {
+  nd_grouper *g = NULL;
+  nd_status status = nd_grouper_new(&g, total, s->settings.memory / 2, tmp, err);
+  if (status == ND_OK) nd_grouper_by_value(g);
+  for (size_t i = 0; i < total && status == ND_OK; i++)
+    status = nd_grouper_add(g, s->items[i].key, s->items[i].value, err);
+  if (status == ND_OK) status = nd_grouper_finish(g, err);
+  if (status == ND_OK)
+    status = nd_buckets_pairs(pairs, seen, g, s->options.bucket_cap, 0, NULL, err);
+  nd_grouper_free(g);
+  return status;
+}
+
+/* s->items → vectors in the order of positions. */
+static nd_status gather(uint64_t *vectors, uint32_t *of, size_t *n, nd_stage *s, size_t total,
+                        uint32_t words, uint64_t positions, nd_error *err) {
+  for (size_t i = 0; i < total; i++) s->items[i] = (nd_item){s->items[i].value, s->items[i].key};
+  nd_radix_items(s->items, s->spare, total);
+  *n = total / words;
+  for (size_t i = 0; i < total; i++) {
+    uint64_t position = words == 1 ? s->items[i].key : s->items[i].key >> 32;
+    uint64_t word = words == 1 ? 0 : (uint32_t)s->items[i].key;
+    bool whole =
+        word == i % words && position < positions && total % words == 0 &&
+        (i % words == 0 ? i == 0 || position > of[i / words - 1] : position == of[i / words]);
+    if (!whole) return nd_fail(err, ND_ERR_DATA, "the vectors of a place are not whole");
+    of[i / words] = (uint32_t)position;
+    vectors[i] = s->items[i].value;
+  }
+  return ND_OK;
+}
+
+static nd_status group_pieces(nd_sorter *pairs, nd_bucket_stats *seen, const uint64_t *vectors,
+                              size_t n, const nd_stage *s, const nd_stage_plan *p, bool count,
+                              const char *tmp, nd_error *err) {
+  nd_hamming_stats stats;
+  nd_hamming_request request = {.n = n,
+                                .vectors = vectors,
+                                .memory = s->settings.memory / 4,
+                                .dir = tmp,
+                                .words = p->words,
+                                .distance = p->distance,
+                                .pieces = p->given,
+                                .threads = 1,
+                                .cap = s->options.bucket_cap};
+  ND_TRY(nd_hamming_pairs(pairs, &stats, &request, err));
+  if (!count) return ND_OK; /* groups of equal vectors come again with every piece */
+  seen->hot += stats.hot;
+  seen->hot_documents += stats.hot_documents;
+  return ND_OK;
+}
+
+nd_status nd_stage_group(nd_spread *edges, nd_stage_buckets *stats, nd_stage *s, uint32_t kind,
+                         const nd_str *runs, size_t n, uint64_t positions, nd_error *err) {
+  size_t total, rows = 0;
+  nd_sorter *pairs = NULL;
+  nd_bucket_stats seen = {0};
+  uint64_t *vectors = NULL;
+  uint32_t *of = NULL;
+  nd_stage_plan p = nd_stage_plan_of(&s->settings);
+  const char *tmp = nd_workdir_tmp(s->options.tmp);
+  ND_TRY(nd_runs_load(&total, s, runs, n, err));
+  nd_status status = nd_sorter_new(&pairs, s->settings.memory / 4, tmp, true, err);
+  if (status == ND_OK && kind < p.buckets) {
+    status = group_buckets(pairs, &seen, s, total, tmp, err);
+  } else if (status == ND_OK) {
+    vectors = nd_malloc((total + 1) * sizeof *vectors);
+    of = nd_malloc((total + 1) * sizeof *of);
+    if (!vectors || !of) status = nd_fail_memory(err, total * sizeof *vectors);
+    if (status == ND_OK) status = gather(vectors, of, &rows, s, total, p.words, positions, err);
+    if (status == ND_OK)
+      status = group_pieces(pairs, &seen, vectors, rows, s, &p, kind == p.buckets, tmp, err);
+  }
+  if (status == ND_OK) status = spread_edges(edges, pairs, of, positions, err);
+  nd_sorter_free(pairs);
+  nd_free(vectors);
+  nd_free(of);
+  stats->buckets += seen.buckets;
+  stats->hot += seen.hot;
+  stats->hot_documents += seen.hot_documents;
+  if (seen.largest > stats->largest) stats->largest = seen.largest;
+  return status;
+}

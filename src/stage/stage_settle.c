@@ -1,0 +1,354 @@
+/* The end of a job whose documents lie elsewhere; see neardup/stage.h.
+ *
+ * What is left is small (numbers and values) and sequential: the rounds of the
+ * verifier decide which star edges are spared, and greedy stars follow an
+ * order.  So one place does it, with the very functions of the pipeline. */
+#include "result/lines.h"
+#include "result/summary.h"
+#include "settings/describe.h"
+#include "stage/stage_end.h"
+#include "store/workdir.h"
+
+nd_status nd_settle_new(nd_settle **out, const nd_stage *s, const uint32_t *same,
+                        const uint64_t *rank, uint64_t documents, const char *tmp, nd_error *err) {
+  *out = NULL;
+  if (documents >= UINT32_MAX)
+    return nd_fail(
+        err, ND_ERR_LIMIT,
+        "%llu documents are more than one run can number (4,294,967,294): split the input",
+        (unsigned long long)documents);
+  nd_settle *t = nd_calloc(1, sizeof *t);
+  if (!t) return nd_fail_memory(err, sizeof *t);
+  t->options = s->options;
+  nd_run *j = &t->job;
+  j->options = &t->options;
+  j->summary = &t->summary;
+  j->settings = s->settings;
+  j->settings.options = &t->options;
+  j->store.documents = documents;
+  j->source =
+      (nd_text_source){.store = &j->store, .settings = &j->settings, .split = (uint32_t)documents};
+  t->tmp = nd_malloc(strlen(tmp) + 1);
+  j->found.same = nd_malloc(documents * sizeof *same);
+  nd_status status =
+      j->found.same && t->tmp ? ND_OK : nd_fail_memory(err, documents * sizeof *same);
+  if (status == ND_OK) {
+    strcpy(t->tmp, tmp);
+    if (documents) memcpy(j->found.same, same, documents * sizeof *same);
+    for (uint64_t d = 0; d < documents && status == ND_OK; d++) {
+      if (same[d] != ND_NO_DOCUMENT && (same[d] > d || same[same[d]] != same[d]))
+        status = nd_fail(err, ND_ERR_DATA, "document %llu is a copy of one that is no first",
+                         (unsigned long long)d);
+      j->found.copies += same[d] != d && same[d] != ND_NO_DOCUMENT;
+    }
+  }
+  if (status == ND_OK && rank)
+    status = nd_order_make(&j->found.order, rank, j->found.same, (uint32_t)documents, err);
+  if (status != ND_OK) {
+    nd_settle_free(t);
+    return status;
+  }
+  *out = t;
+  return ND_OK;
+}
+
+void nd_settle_free(nd_settle *t) {
+  if (!t) return;
+  nd_chooser_clear(&t->chooser);
+  nd_clusters_clear(&t->clusters);
+  nd_confirmed_clear(&t->job.confirmed);
+  nd_found_clear(&t->job.found);
+  nd_ids_free(t->job.ids);
+  nd_free(t->size);
+  nd_free(t->missing);
+  nd_free(t->asked);
+  nd_free(t->tmp);
+  nd_free(t);
+}
+
+void nd_settle_positions(uint32_t *out, const nd_settle *t) {
+  const nd_found *f = &t->job.found;
+  for (uint32_t d = 0; d < t->job.store.documents; d++)
+    out[d] = f->same[d] == d ? nd_order_position(&f->order, d) : UINT32_MAX;
+}
+
+void nd_settle_documents(uint64_t *pairs, size_t n, const nd_settle *t) {
+  const nd_order *o = &t->job.found.order;
+  for (size_t i = 0; i < n; i++) {
+    uint64_t a = nd_order_document(o, (uint32_t)(pairs[i] >> 32));
+    pairs[i] = a << 32 | nd_order_document(o, (uint32_t)pairs[i]);
+  }
+}
+
+static uint32_t find_root(uint32_t *root, uint32_t x) {
+  while (root[x] != x) {
+    root[x] = root[root[x]];
+    x = root[x];
+  }
+  return x;
+}
+
+nd_status nd_stage_components(uint32_t *root, uint64_t documents, const uint64_t *pairs, size_t n,
+                              nd_error *err) {
+  for (uint64_t d = 0; d < documents; d++) root[d] = (uint32_t)d;
+  for (size_t i = 0; i < n; i++) {
+    if (pairs[i] >> 32 >= documents || (uint32_t)pairs[i] >= documents)
+      return nd_fail(err, ND_ERR_DATA, "pair %zu names a document that does not exist", i);
+    uint32_t a = find_root(root, (uint32_t)(pairs[i] >> 32));
+    uint32_t b = find_root(root, (uint32_t)pairs[i]);
+    if (a < b)
+      root[b] = a;
+    else
+      root[a] = b;
+  }
+  for (uint64_t d = 0; d < documents; d++) root[d] = find_root(root, (uint32_t)d);
+  return ND_OK;
+}
+
+/* Judging by what is known: the rounds ask for some of the pairs, and they rise. */
+typedef struct known {
+  const uint64_t *pairs, *values;
+  size_t at;
+} known;
+
+static nd_status judge_known(void *context, nd_item *items, size_t n, nd_error *err) {
+  known *k = context;
+  (void)err;
+  for (size_t i = 0; i < n; i++) {
+    while (k->pairs[k->at] < items[i].key) k->at++;
+    items[i].value = k->values[k->at];
+  }
+  return ND_OK;
+}
+
+static uint64_t pair_of_kind(uint64_t kind) {
+  return kind == ND_STAGE_STAR ? ND_PAIR_STAR : ND_PAIR_FULL;
+}
+
+static uint64_t as_it_is(uint64_t value) {
+  return value;
+}
+
+static nd_status add_items(nd_sorter *to, const uint64_t *keys, const uint64_t *values,
+                           uint64_t (*meant)(uint64_t value), size_t n, nd_error *err) {
+  enum { ROOM = 1 << 12 };
+  nd_item *items = nd_malloc(ROOM * sizeof *items);
+  if (!items) return nd_fail_memory(err, ROOM * sizeof *items);
+  nd_status status = ND_OK;
+  for (size_t at = 0; at < n && status == ND_OK;) {
+    size_t some = n - at < ROOM ? n - at : ROOM;
+    for (size_t i = 0; i < some; i++) items[i] = (nd_item){keys[at + i], meant(values[at + i])};
+    status = nd_sorter_add(to, items, some, err);
+    at += some;
+  }
+  nd_free(items);
+  return status == ND_OK ? nd_sorter_finish(to, err) : status;
+}
+
+nd_status nd_settle_confirm(nd_settle *t, const uint64_t *pairs, const uint64_t *kinds,
+                            const uint64_t *values, size_t n, nd_error *err) {
+  nd_run *j = &t->job;
+  const uint64_t documents = j->store.documents, share = j->settings.memory / 8;
+  for (size_t i = 0; i < n; i++) {
+    if (pairs[i] >> 32 >= documents || (uint32_t)pairs[i] >= documents ||
+        (i && pairs[i] <= pairs[i - 1]))
+      return nd_fail(err, ND_ERR_DATA, "candidate pair %zu is out of order or of range", i);
+  }
+  ND_TRY(nd_sorter_new(&j->found.pairs, share, t->tmp, true, err));
+  ND_TRY(add_items(j->found.pairs, pairs, kinds, pair_of_kind, n, err));
+  known k = {pairs, values, 0};
+  nd_confirm_request request = {.documents = documents,
+                                .memory = share,
+                                .tmp = t->tmp,
+                                .judge = judge_known,
+                                .judge_context = &k};
+  ND_TRY(nd_confirm_by(&j->confirmed, &j->found, &request, err));
+  nd_sorter_free(j->found.pairs);
+  j->found.pairs = NULL;
+  return ND_OK;
+}
+
+nd_status nd_settle_direct(nd_settle *t, const uint64_t *pairs, const uint64_t *values, size_t n,
+                           nd_error *err) {
+  nd_run *j = &t->job;
+  ND_TRY(nd_sorter_new(&j->confirmed.sorted, j->settings.memory / 8, t->tmp, true, err));
+  j->confirmed.pairs = n;
+  return add_items(j->confirmed.sorted, pairs, values, as_it_is, n, err);
+}
+
+uint64_t nd_settle_pair_count(const nd_settle *t) {
+  return t->job.confirmed.pairs;
+}
+
+nd_status nd_settle_pairs(uint64_t *pairs, uint64_t *values, nd_settle *t, nd_error *err) {
+  nd_item items[1 << 10];
+  size_t at = 0;
+  ND_TRY(nd_sorter_rewind(t->job.confirmed.sorted, err));
+  for (;;) {
+    size_t n;
+    ND_TRY(nd_sorter_next(&n, items, sizeof items / sizeof *items, t->job.confirmed.sorted, err));
+    if (n == 0) return ND_OK;
+    for (size_t i = 0; i < n; i++, at++) {
+      pairs[at] = items[i].key;
+      values[at] = items[i].value;
+    }
+  }
+}
+
+nd_status nd_settle_cluster(const uint64_t **missing, size_t *n, nd_settle *t,
+                            const uint32_t *roots, nd_error *err) {
+  nd_item *items = NULL;
+  *missing = NULL;
+  *n = 0;
+  for (uint64_t d = 0; roots && d < t->job.store.documents; d++)
+    if (roots[d] >= t->job.store.documents)
+      return nd_fail(err, ND_ERR_DATA, "a component's root does not exist");
+  t->chooser.roots = roots;
+  ND_TRY(nd_survivors_group(&t->clusters, &t->chooser, &t->job, t->tmp, err));
+  if (t->job.settings.cluster != ND_CLUSTER_COMPONENTS) return ND_OK;
+  nd_status status = nd_survivors_missing(&items, &t->missing_n, &t->clusters, err);
+  if (status == ND_OK && t->missing_n) {
+    t->missing = nd_malloc(t->missing_n * sizeof *t->missing);
+    if (!t->missing) status = nd_fail_memory(err, t->missing_n * sizeof *t->missing);
+    for (size_t i = 0; i < t->missing_n && status == ND_OK; i++) t->missing[i] = items[i].key;
+  }
+  nd_free(items);
+  *missing = t->missing;
+  *n = t->missing_n;
+  return status;
+}
+
+nd_status nd_settle_finish(nd_settle *t, const uint64_t *values, size_t n, nd_error *err) {
+  if (n != t->missing_n)
+    return nd_fail(err, ND_ERR_USAGE, "%zu similarities were asked for, %zu given", t->missing_n,
+                   n);
+  nd_clusters *c = &t->clusters;
+  for (size_t i = 0; i < n; i++) c->value[(uint32_t)t->missing[i]] = values[i];
+  nd_survivors_copies(c, &t->chooser);
+  nd_summary *s = &t->summary;
+  t->size = nd_calloc(c->n, sizeof *t->size);
+  if (!t->size) return nd_fail_memory(err, c->n * sizeof *t->size);
+  for (uint32_t i = 0; i < c->n; i++) {
+    t->size[c->centre[i]]++;
+    s->dropped += c->centre[i] != i;
+  }
+  for (uint32_t i = 0; i < c->n; i++) {
+    s->clusters += t->size[i] >= 2;
+    if (t->size[i] >= 2 && t->size[i] > s->largest_cluster) s->largest_cluster = t->size[i];
+  }
+  s->kept = c->n - s->dropped;
+  t->clustered = true;
+  return ND_OK;
+}
+
+void nd_settle_result(uint32_t *centre, uint64_t *value, const nd_settle *t) {
+  const nd_clusters *c = &t->clusters;
+  for (uint32_t i = 0; i < c->n; i++) {
+    centre[i] = c->centre[i];
+    value[i] = c->centre[i] == i ? nd_value_of_copies(t->job.settings.similarity) : c->value[i];
+  }
+}
+
+void nd_settle_wanted(uint8_t *wanted, const nd_settle *t, int collapse) {
+  const nd_run *j = &t->job;
+  const uint32_t *same = j->found.same;
+  uint64_t n = j->store.documents;
+  nd_item items[1 << 10];
+  nd_error ignored;
+  (void)collapse; /* copies are named either way */
+  memset(wanted, 0, n);
+  nd_status status = nd_sorter_rewind(j->confirmed.sorted, &ignored);
+  for (size_t got = 1; status == ND_OK && got;) {
+    status =
+        nd_sorter_next(&got, items, sizeof items / sizeof *items, j->confirmed.sorted, &ignored);
+    for (size_t i = 0; status == ND_OK && i < got; i++)
+      wanted[items[i].key >> 32] = wanted[(uint32_t)items[i].key] = 1;
+  }
+  /* Pairs that could not be read: more ids than are needed, and who reads them next says why. */
+  if (status != ND_OK) memset(wanted, 1, n);
+  for (uint64_t d = 0; d < n; d++) {
+    if (same[d] != ND_NO_DOCUMENT && same[d] != d) wanted[d] = wanted[same[d]] = 1;
+    if (t->clustered && t->size[t->clusters.centre[d]] >= 2) wanted[d] = 1;
+  }
+}
+
+typedef struct writing {
+  nd_settle *settle;
+  int collapse;
+} writing;
+
+static nd_status fill_pairs(nd_lines *l, void *context, nd_error *err) {
+  writing *w = context;
+  nd_run *j = &w->settle->job;
+  return w->collapse ? nd_lines_pairs_collapsed(l, j, err)
+                     : nd_lines_pairs_all(l, j, w->settle->tmp, err);
+}
+
+static nd_status fill_clusters(nd_lines *l, void *context, nd_error *err) {
+  const writing *w = context;
+  return nd_lines_clusters(l, &w->settle->job, &w->settle->clusters, w->settle->size, err);
+}
+
+static nd_status write_list(nd_settle *t, const char *path, nd_lines_fill fill, int collapse,
+                            const uint32_t *document, const nd_str *id, size_t n, nd_error *err) {
+  static const uint32_t none = 0;
+  writing w = {t, collapse};
+  nd_ids_free(t->job.ids);
+  t->job.ids = NULL;
+  ND_TRY(nd_ids_given(&t->job.ids, document ? document : &none, id, n, err));
+  const char *slash = strrchr(path, '/');
+  if (!slash) return nd_lines_file(".", path, fill, &w, err);
+  char *dir = nd_malloc((size_t)(slash - path) + 2);
+  if (!dir) return nd_fail_memory(err, strlen(path));
+  memcpy(dir, path, (size_t)(slash - path) + 1);
+  dir[slash - path + (slash == path)] = '\0';
+  nd_status status = nd_lines_file(dir, slash + 1, fill, &w, err);
+  nd_free(dir);
+  return status;
+}
+
+nd_status nd_settle_write_pairs(nd_settle *t, const char *path, const uint32_t *document,
+                                const nd_str *id, size_t n, int collapse, nd_error *err) {
+  t->summary.pairs = 0;
+  return write_list(t, path, fill_pairs, collapse, document, id, n, err);
+}
+
+nd_status nd_settle_write_clusters(nd_settle *t, const char *path, const uint32_t *document,
+                                   const nd_str *id, size_t n, nd_error *err) {
+  if (!t->clustered) return nd_fail(err, ND_ERR_USAGE, "there are no clusters yet");
+  return write_list(t, path, fill_clusters, 1, document, id, n, err);
+}
+
+void nd_settle_counts(nd_summary *out, const nd_settle *t) {
+  const nd_summary *s = &t->summary;
+  out->pairs = s->pairs;
+  out->candidates = t->job.confirmed.candidates;
+  out->spared = t->job.confirmed.spared;
+  out->copies = t->job.found.copies;
+  out->dropped = s->dropped;
+  out->kept = s->kept;
+  out->clusters = s->clusters;
+  out->largest_cluster = s->largest_cluster;
+}
+
+nd_summary nd_settle_summary(const nd_settle *t, const nd_summary *summary) {
+  nd_summary copy = *summary;
+  const nd_settings *s = &t->job.settings;
+  copy.permutations = s->permutations;
+  copy.bands = s->bands;
+  copy.rows = s->rows;
+  copy.predicted_recall = s->bands ? s->predicted_recall : 1;
+  copy.verify = s->verify;
+  copy.sampled = s->sample.on;
+  nd_describe(&copy, s);
+  copy.max_document = s->input.max_document;
+  return copy;
+}
+
+nd_status nd_settle_write_summary(const nd_settle *t, const nd_summary *summary, const char *path,
+                                  nd_error *err) {
+  nd_run j = t->job;
+  nd_summary copy = nd_settle_summary(t, summary);
+  j.summary = &copy;
+  return nd_summary_write(&j, path, NULL, 0, err);
+}

@@ -1,0 +1,108 @@
+/* A block: what the first pass keeps of about two megabytes of input.
+ *
+ * Columns, not rows: a later step reads one column of all documents in long
+ * sequential reads.  Blocks are appended to log files; each carries its own
+ * checksum, so a killed run loses at most the block it was writing.
+ *
+ *   header   struct nd_block_header (fixed size)
+ *   columns  digest   16 × docs     bands  8 × docs × bands (band by band)
+ *            sketch   8 × docs × sketch_words (document by document)
+ *            rank     8 × docs      id_hash 8 × docs
+ *            offset   8 × docs      length  8 × docs
+ *            file     4 × docs      line    4 × docs
+ *            shingles 4 × docs      text_end 4 × docs   id_end 4 × docs
+ *            url_end  4 × docs
+ *   bytes    ids | token texts | rejects | starts | urls
+ *
+ * A reject: u64 offset, u64 length, u32 file, u32 line, u32 n, n bytes of reason.
+ * starts: u64 each, where the records of a packed archive begin, documents or
+ * not, so that it can be written again with a member per record.  Those of a
+ * file follow its number, which has ND_START_FILE set.
+ * Numbers are in the machine's byte order: a log never leaves its machine
+ * type, and the header's magic says so. */
+#ifndef ND_STORE_BLOCK_H
+#define ND_STORE_BLOCK_H
+
+#include "base/mem.h"
+
+typedef struct nd_digest {
+  uint64_t low, high;
+} nd_digest;
+
+typedef struct nd_block_header {
+  uint64_t magic;
+  uint64_t checksum; /* XXH3 of everything after this field */
+  uint64_t payload;  /* bytes after the header */
+  uint32_t task, part;
+  uint32_t docs, rejects;
+  uint32_t bands, sketch_words;
+  uint32_t last;           /* 1: the task's last part */
+  uint32_t lines_relative; /* 1: line numbers count from this block's start */
+  uint32_t range_file;     /* the file of a range task */
+  uint32_t raw;            /* 1: no texts here; they are read again from the input */
+  uint64_t lines;          /* lines of a range task */
+  uint64_t id_bytes, text_bytes, reject_bytes;
+  uint64_t starts; /* how many */
+  uint64_t url_bytes;
+  uint64_t raw_bytes; /* input bytes seen (decompressed) */
+  uint64_t others;    /* records that are no documents */
+  uint64_t empties;   /* documents without a token */
+  uint64_t tokens;
+  uint64_t boilerplate_tokens, boilerplate_documents; /* --ignore-boilerplate: taken out */
+  uint64_t boilerplate_whole;                         /* documents that are nothing else */
+  uint64_t no_site;                                   /* documents without one */
+  uint64_t sample_seen, sample_kept;                  /* --sample: shingles before and after */
+  uint64_t sample_emptied;                            /* documents left without any */
+} nd_block_header;
+
+typedef enum nd_column {
+  ND_COL_DIGEST,
+  ND_COL_BANDS,
+  ND_COL_SKETCH,
+  ND_COL_RANK,
+  ND_COL_ID_HASH,
+  ND_COL_OFFSET,
+  ND_COL_LENGTH,
+  ND_COL_FILE,
+  ND_COL_LINE,
+  ND_COL_SHINGLES,
+  ND_COL_TEXT_END,
+  ND_COL_ID_END,
+  ND_COL_URL_END,
+  ND_COLUMNS
+} nd_column;
+
+/* Where a column begins, from the block's start; `ND_COLUMNS` gives the ids. */
+uint64_t nd_block_column(const nd_block_header *h, nd_column column);
+/* … and the URLs. */
+uint64_t nd_block_urls(const nd_block_header *h);
+
+/* A block being built.  {0}, then nd_block_start. */
+typedef struct nd_block {
+  nd_block_header head;
+  nd_digest *digest;
+  uint64_t *bands; /* document by document here; turned on writing */
+  uint64_t *sketch;
+  uint64_t *rank, *id_hash, *offset, *length;
+  uint32_t *file, *line, *shingles, *text_end, *id_end, *url_end;
+  size_t cap;
+  nd_buf ids, texts, rejects, starts, urls;
+  nd_buf image; /* the bytes to write */
+} nd_block;
+
+void nd_block_start(nd_block *b, uint32_t task, uint32_t part, uint32_t bands,
+                    uint32_t sketch_words);
+/* Room for one more document in every column. */
+nd_status nd_block_reserve(nd_block *b, nd_error *err) ND_MUST_CHECK;
+nd_status nd_block_reject(nd_block *b, uint64_t offset, uint64_t length, uint32_t file,
+                          uint32_t line, nd_str reason, nd_error *err) ND_MUST_CHECK;
+/* Builds b->image, checksum included. */
+nd_status nd_block_finish(nd_block *b, nd_error *err) ND_MUST_CHECK;
+void nd_block_clear(nd_block *b);
+
+/* Is this a whole, undamaged block?  `bytes` starts with its header. */
+bool nd_block_valid(nd_str bytes);
+
+enum { ND_BLOCK_ALIGN = 8 };
+
+#endif

@@ -1,0 +1,47 @@
+/* Inside eval: two lists side by side, and the groups that pairs fall into. */
+#ifndef ND_STUDY_COMMON_COMPARE_H
+#define ND_STUDY_COMMON_COMPARE_H
+
+#include "study/common/documents.h"
+#include "study/common/list.h"
+
+typedef enum nd_eval_by { ND_BY_NONE, ND_BY_SIZE, ND_BY_SITE } nd_eval_by;
+
+typedef struct nd_compare {
+  nd_id_map ids;
+  nd_documents documents;
+  nd_list truth, result;
+  nd_eval_by by;
+  bool judged;
+  uint32_t n;       /* documents */
+  uint8_t *without; /* per document: 1, lines disagree about it */
+  nd_eval_result *out;
+} nd_compare;
+
+/* The group of a pair and of a document: a place in out->group, above 0; 0
+ * when there is none.  A pair belongs to the size of its smaller document. */
+unsigned nd_compare_pair_group(const nd_compare *c, uint32_t a, uint32_t b);
+unsigned nd_compare_document_group(const nd_compare *c, uint32_t d);
+
+/* Adds to out[group] (and out[0], all) the pairs of documents that have equal
+ * labels in x and, unless NULL, in y.  ND_NO_ID: a document by itself. */
+nd_status nd_compare_count_pairs(uint64_t out[ND_EVAL_GROUPS], const nd_compare *c,
+                                 const uint32_t *x, const uint32_t *y, nd_error *err) ND_MUST_CHECK;
+
+/* Fills the measures of pairs, of clusters. */
+nd_status nd_compare_pairs(nd_compare *c, nd_error *err) ND_MUST_CHECK;
+nd_status nd_compare_clusters(nd_compare *c, nd_error *err) ND_MUST_CHECK;
+
+/* precision, recall, F1 from the counts. */
+void nd_compare_ratios(nd_eval_group *g);
+double nd_compare_f1(double precision, double recall);
+
+/* A mean, two variances and a covariance that need no second pass (Welford). */
+typedef struct nd_moments {
+  double n, mean_x, mean_y, xx, yy, xy, error;
+} nd_moments;
+void nd_moments_add(nd_moments *m, double x, double y);
+double nd_moments_error(const nd_moments *m);       /* mean |x − y| */
+double nd_moments_correlation(const nd_moments *m); /* Pearson's r */
+
+#endif

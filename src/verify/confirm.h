@@ -1,0 +1,59 @@
+/* Verifying: candidate pairs → pairs with their true similarity. */
+#ifndef ND_VERIFY_CONFIRM_H
+#define ND_VERIFY_CONFIRM_H
+
+#include "base/sorter.h"
+#include "find/find.h"
+#include "read/texts.h"
+#include "settings/settings.h"
+#include "similarity/similarity.h"
+
+/* A pair's value is nd_similarity_pack's fraction; copies are whole. */
+static inline uint64_t nd_value_of_copies(nd_similarity kind) {
+  return kind == ND_SIMILARITY_EDIT ? 1 : UINT64_C(1) << 32 | 1;
+}
+
+typedef struct nd_confirmed {
+  uint64_t candidates; /* pairs compared */
+  uint64_t spared;     /* star edges that nothing depended on */
+  uint64_t pairs;      /* of them, at or above the threshold */
+  nd_sorter *sorted;   /* a << 32 | b (firsts) → overlap; finished */
+} nd_confirmed;
+
+/* Called now and then with the number of pairs done; non-zero stops the work. */
+typedef int (*nd_confirm_tick)(void *context, uint64_t done);
+
+/* Fills the value of every item (position << 32 | position), or sets it to
+ * ND_NOT_SIMILAR when the pair misses the threshold. */
+#define ND_NOT_SIMILAR UINT64_MAX
+typedef nd_status (*nd_confirm_judge)(void *context, nd_item *items, size_t n, nd_error *err);
+
+typedef struct nd_confirm_request {
+  uint64_t documents;
+  uint64_t memory; /* for the result */
+  const char *tmp;
+  nd_confirm_judge judge;
+  void *judge_context;
+  nd_confirm_tick tick; /* may be NULL */
+  void *tick_context;
+} nd_confirm_request;
+
+/* The rounds alone, whoever judges. */
+nd_status nd_confirm_by(nd_confirmed *out, const nd_found *found, const nd_confirm_request *request,
+                        nd_error *err) ND_MUST_CHECK;
+
+/* Compares every candidate pair of `found` as settings->verify says. */
+nd_status nd_confirm(nd_confirmed *out, const nd_found *found, const nd_text_source *source,
+                     const char *tmp, nd_confirm_tick tick, void *tick_context,
+                     nd_error *err) ND_MUST_CHECK;
+void nd_confirmed_clear(nd_confirmed *c);
+
+/* Fills the value of every item (a << 32 | b) with its similarity, whatever it
+ * is (`all`), or ND_NOT_SIMILAR below the threshold. */
+nd_status nd_confirm_list(nd_item *items, size_t n, const nd_text_source *source, bool all,
+                          nd_error *err) ND_MUST_CHECK;
+/* The same by the documents, whatever the settings decide by. */
+nd_status nd_confirm_documents(nd_item *items, size_t n, const nd_text_source *source,
+                               nd_error *err) ND_MUST_CHECK;
+
+#endif

@@ -1,0 +1,136 @@
+/* Groups of pairs by union-find; see together.h. */
+#include "verify/pair_groups.h"
+
+#include "base/hash.h"
+
+/* A job ends after so many pairs; one group's only after more, as another
+ * thread would have to read its documents again. */
+enum { JOB = 1 << 10, GROUP_JOB = 1 << 13 };
+
+/* So many pairs per document and more: together.  A document in a group costs
+ * about as much as three comparisons of two like ones. */
+enum { DENSE = 2 };
+
+void nd_pair_groups_clear(nd_pair_groups *t) {
+  nd_free(t->item);
+  nd_free(t->group);
+  nd_free(t->jobs);
+  nd_free(t->slot);
+  nd_free(t->parent);
+  nd_free(t->pairs);
+  nd_free(t->members);
+  nd_free(t->local);
+  nd_free(t->key);
+  *t = (nd_pair_groups){0};
+}
+
+static nd_status reserve(nd_pair_groups *t, size_t n, nd_error *err) {
+  if (n <= t->cap) return ND_OK;
+  nd_pair_groups_clear(t);
+  size_t slots = 64;
+  while (slots < 4 * n) slots *= 2;
+  t->item = nd_malloc(n * sizeof *t->item);
+  t->group = nd_malloc(n * sizeof *t->group);
+  t->slot = nd_malloc(slots * sizeof *t->slot);
+  t->parent = nd_malloc(2 * n * sizeof *t->parent);
+  t->pairs = nd_malloc(2 * n * sizeof *t->pairs);
+  t->members = nd_malloc(2 * n * sizeof *t->members);
+  t->local = nd_malloc(n * sizeof *t->local);
+  t->key = nd_malloc(2 * n * sizeof *t->key);
+  if (!t->item || !t->group || !t->slot || !t->parent || !t->pairs || !t->members || !t->local ||
+      !t->key) {
+    nd_pair_groups_clear(t);
+    return nd_fail_memory(err, 16 * n * sizeof(uint32_t));
+  }
+  t->cap = n;
+  t->slots = slots;
+  return ND_OK;
+}
+
+/* A document's number among those of the list; *count grows with new ones. */
+static uint32_t local_number(nd_pair_groups *t, uint32_t document, uint32_t *count) {
+  size_t i = (size_t)nd_mix(document) & (t->slots - 1);
+  for (; t->slot[i]; i = (i + 1) & (t->slots - 1))
+    if (t->key[t->slot[i] - 1] == document) return t->slot[i] - 1;
+  uint32_t number = (*count)++;
+  t->slot[i] = *count;
+  t->key[number] = document;
+  t->parent[number] = number;
+  return number;
+}
+
+static uint32_t root_of(nd_pair_groups *t, uint32_t x) {
+  while (t->parent[x] != x) x = t->parent[x] = t->parent[t->parent[x]];
+  return x;
+}
+
+/* Unites what hangs together; returns how many documents there are. */
+static uint32_t unite(nd_pair_groups *t, const nd_item *items, size_t n) {
+  uint32_t count = 0;
+  memset(t->slot, 0, t->slots * sizeof *t->slot);
+  for (size_t i = 0; i < n; i++) {
+    uint32_t a = local_number(t, (uint32_t)(items[i].key >> 32), &count);
+    uint32_t b = local_number(t, (uint32_t)items[i].key, &count);
+    t->local[i] = a;
+    a = root_of(t, a);
+    b = root_of(t, b);
+    if (a < b)
+      t->parent[b] = a;
+    else
+      t->parent[a] = b;
+  }
+  return count;
+}
+
+static nd_status add_job(nd_pair_groups *t, size_t begin, size_t end, nd_error *err) {
+  ND_TRY(nd_array_grow(&t->jobs, &t->job_cap, t->job_n + 1, sizeof *t->jobs, err));
+  t->jobs[t->job_n++] = (nd_pair_groups_job){(uint32_t)begin, (uint32_t)end};
+  return ND_OK;
+}
+
+/* Cuts the places into jobs, within a group only when it is large. */
+static nd_status cut(nd_pair_groups *t, nd_error *err) {
+  size_t begin = 0;
+  t->job_n = 0;
+  for (size_t i = 1; i <= t->n; i++) {
+    bool border = i == t->n || t->group[i] == ND_ALONE || t->group[i] != t->group[i - 1];
+    if (i == t->n || (i - begin >= JOB && border) || i - begin >= GROUP_JOB) {
+      ND_TRY(add_job(t, begin, i, err));
+      begin = i;
+    }
+  }
+  return ND_OK;
+}
+
+nd_status nd_pair_groups_plan(nd_pair_groups *t, const nd_item *items, size_t n, bool groups,
+                              nd_error *err) {
+  t->n = n;
+  t->job_n = 0;
+  if (n == 0) return ND_OK;
+  ND_TRY(reserve(t, n, err));
+  t->n = n;
+  uint32_t count = groups ? unite(t, items, n) : 0;
+  memset(t->pairs, 0, count * sizeof *t->pairs);
+  memset(t->members, 0, count * sizeof *t->members);
+  for (uint32_t d = 0; d < count; d++) t->members[root_of(t, d)]++;
+  for (size_t i = 0; groups && i < n; i++) {
+    t->local[i] = root_of(t, t->local[i]);
+    t->pairs[t->local[i]]++;
+  }
+  /* Where each group's pairs begin; the others come last. */
+  uint32_t at = 0;
+  for (uint32_t d = 0; d < count; d++) {
+    uint32_t pairs = t->pairs[d];
+    bool dense = pairs && pairs >= DENSE * t->members[d];
+    t->members[d] = dense ? at : ND_ALONE;
+    if (dense) at += pairs;
+  }
+  for (size_t i = 0; i < n; i++) {
+    uint32_t root = groups ? t->local[i] : 0;
+    bool dense = groups && t->members[root] != ND_ALONE;
+    uint32_t place = dense ? t->members[root]++ : at++;
+    t->item[place] = (uint32_t)i;
+    t->group[place] = dense ? root : ND_ALONE;
+  }
+  return cut(t, err);
+}
