@@ -1,4 +1,4 @@
-/* Seconds that pass, by a clock that never goes back. */
+/* Monotonic time in seconds. */
 #ifndef ND_BASE_CLOCK_H
 #define ND_BASE_CLOCK_H
 

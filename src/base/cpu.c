@@ -1,4 +1,4 @@
-/* CPU detection, cached in the library's only global besides the test hooks. */
+/* CPU detection, cached in the library's only global variable besides the test hooks. */
 #include "base/cpu.h"
 
 #include <stdatomic.h>

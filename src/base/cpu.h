@@ -1,5 +1,5 @@
-/* Which SIMD level runs.  Detected once; NEARDUP_CPU=base|sse41|avx2|avx512
- * forces a lower one.  Every level gives the same bits. */
+/* SIMD level of this CPU, detected once.  NEARDUP_CPU=base|sse41|avx2|avx512 forces a lower level.
+ * All levels give bit-identical results. */
 #ifndef ND_BASE_CPU_H
 #define ND_BASE_CPU_H
 
@@ -28,7 +28,8 @@ const char *nd_cpu_name(nd_cpu_level level);
 #else
 #define ND_NO_THREAD_SANITIZER
 #endif
-/* Coverage counts the branches of a body once, not once in every function it is part of. */
+/* In coverage builds, inline functions are not forced inline, so that their branches are counted
+ * once. */
 #if defined(ND_COVERAGE)
 #define ND_INLINE static inline
 #else

@@ -1,4 +1,4 @@
-/* Decimals as options and files write them: 0.8, .85, 1. */
+/* Decimal numbers as options and files write them: 0.8, .85, 1. */
 #ifndef ND_BASE_DECIMAL_H
 #define ND_BASE_DECIMAL_H
 
@@ -7,8 +7,9 @@
 #include "base/mem.h"
 #include "neardup/options.h"
 
-/* At most nine digits behind the point, in lowest powers of ten; false: it is none.  Zeros in front
- * do not count, so that what is shown, with a digit before the point, is taken again. */
+/* Parses a decimal with at most nine digits after the point; *out is reduced by powers of ten.
+ * Returns false if the text is not a decimal number.  Leading zeros do not count, so the form that
+ * is printed, with a digit before the point, parses again. */
 bool nd_decimal_parse(nd_decimal *out, nd_str text);
 
 #endif

@@ -19,7 +19,7 @@ nd_status nd_path_join(char **out, const char *a, const char *b, nd_error *err) 
   return ND_OK;
 }
 
-/* As nd_io_fail; the name in the message is that of an entry. */
+/* Like nd_io_fail, but names an entry of `d` in the message. */
 static nd_status fail_entry(nd_error *err, const char *verb, const nd_dir *d, const char *name,
                             int error_number) {
   char *path = NULL;
@@ -242,7 +242,7 @@ nd_status nd_dir_sync(const nd_dir *d, nd_error *err) {
   do {
     r = nd_io_refused() ? -1 : fsync(d->fd);
   } while (r != 0 && errno == EINTR);
-  /* Some file systems cannot sync a directory; they have nothing to lose then. */
+  /* Some file systems cannot sync a directory; there is nothing to make durable then. */
   return r == 0 || errno == EINVAL ? ND_OK : nd_io_fail(err, "sync", d->path, errno);
 }
 
@@ -270,7 +270,7 @@ nd_status nd_dir_sync_all(const nd_dir *d, nd_error *err) {
 
 /* ---- temporary files ---- */
 
-/* For file systems without O_TMPFILE: a name that nobody can guess, for a moment. */
+/* For file systems without O_TMPFILE: creates a file under an unpredictable name and unlinks it. */
 static nd_status open_and_unlink(int *fd, const nd_dir *d, nd_error *err) {
   char unique[ND_DIR_UNIQUE];
   nd_dir_unique(unique);
@@ -278,7 +278,7 @@ static nd_status open_and_unlink(int *fd, const nd_dir *d, nd_error *err) {
   nd_status status = nd_dir_remove(d, unique, err);
   if (status == ND_OK) return ND_OK;
   close(*fd);
-  (void)unlinkat(d->fd, unique, 0); /* once more: nobody knows of it later */
+  (void)unlinkat(d->fd, unique, 0); /* retry: nothing else would remove the file later */
   return status;
 }
 

@@ -1,4 +1,4 @@
-/* The long way of hashing bytes, and the masks of the short one. */
+/* Hashing of strings longer than 16 bytes, the masks for shorter ones, and the process secret. */
 #include "base/hash.h"
 
 #include <stdatomic.h>
@@ -32,6 +32,6 @@ uint64_t nd_hash_secret(void) {
     clock_gettime(CLOCK_MONOTONIC, &t);
     drawn = nd_mix((uint64_t)t.tv_nsec ^ (uint64_t)(uintptr_t)&t);
   }
-  /* The first thread's counts: a key must not move while a table lives. */
+  /* Only the first thread's number counts: slots must not change while a table exists. */
   return atomic_compare_exchange_strong(&cached, &none, drawn | 1) ? drawn | 1 : none;
 }

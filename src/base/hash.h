@@ -1,8 +1,7 @@
 /* Hashing: 64-bit multiply-and-fold, seeded keys, short byte strings.
  *
- * Nothing here decides a result by itself: equal hashes propose, the verifier
- * compares bytes.  Loads are little-endian on every machine, so that sketches
- * are the same everywhere. */
+ * A hash alone never decides a result: equal hashes generate candidates, and the verifier compares
+ * bytes.  Loads are little-endian on every machine, so sketches are portable. */
 #ifndef ND_BASE_HASH_H
 #define ND_BASE_HASH_H
 
@@ -12,7 +11,7 @@
 
 #include "base/cpu.h"
 
-/* The 128-bit product of a and b, folded to 64 bits. */
+/* Returns the 128-bit product of a and b, folded to 64 bits. */
 ND_INLINE uint64_t nd_fold(uint64_t a, uint64_t b) {
   unsigned __int128 product = (unsigned __int128)a * b;
   return (uint64_t)product ^ (uint64_t)(product >> 64);
@@ -36,8 +35,8 @@ ND_INLINE uint64_t nd_load64(const void *p) {
   return x;
 }
 
-/* Keys of one seed for nd_hash_bytes.  The top byte of each key is 0xFF, which
- * no UTF-8 text holds, so that a product's factor is never zero. */
+/* Keys of one seed for nd_hash_bytes.  The top byte of each key is 0xFF, which does not occur in
+ * UTF-8, so that no factor of the product is ever zero. */
 typedef struct nd_hash_key {
   uint64_t low, high;
 } nd_hash_key;
@@ -53,7 +52,7 @@ uint64_t nd_hash_long(const char *p, size_t n, nd_hash_key key);
 
 extern const uint64_t nd_hash_masks[17][2];
 
-/* Hash of n bytes at p; 16 bytes from p on must be readable. */
+/* Hashes n bytes at p; 16 bytes from p on must be readable. */
 ND_INLINE uint64_t nd_hash_bytes(const char *p, size_t n, nd_hash_key key) {
   if (ND_UNLIKELY(n > 16)) return nd_hash_long(p, n, key);
   uint64_t low = nd_load64(p) & nd_hash_masks[n][0];
@@ -61,11 +60,11 @@ ND_INLINE uint64_t nd_hash_bytes(const char *p, size_t n, nd_hash_key key) {
   return nd_fold(low ^ key.low, (high ^ key.high) + n);
 }
 
-/* For tables in memory whose order shows nowhere: a number that differs from run to run, so
- * that nobody can make input that meets in one slot. */
+/* Returns a number that differs from run to run, for in-memory tables whose order does not show in
+ * results: nobody can craft input that falls into one slot. */
 uint64_t nd_hash_secret(void);
 
-/* A place among `slots` (a power of two) for a key. */
+/* Maps a key to one of `slots` slots (a power of two). */
 ND_INLINE size_t nd_hash_slot(uint64_t key, uint64_t secret, size_t slots) {
   return (size_t)nd_fold(key ^ secret, 0x9fb21c651e98df25u) & (slots - 1);
 }

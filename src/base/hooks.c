@@ -3,7 +3,7 @@
 
 #include "base/io.h"
 
-enum { POLL_MS = 20 }; /* without a signal that interrupts the wait */
+enum { POLL_MS = 20 }; /* poll interval; a signal interrupts the wait earlier */
 
 nd_status nd_hooks_check(const nd_hooks *h, nd_error *err) {
   if (h && h->cancelled && h->cancelled(h->context))

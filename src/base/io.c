@@ -1,5 +1,5 @@
-/* The door to the system's files.  Each call goes through `nd_io_refused` (a test can
- * make the nth one fail) and `shortened` (a test can make every one short). */
+/* The only file with the system's file calls.  Each call goes through `nd_io_refused` (a test can
+ * make the nth call fail) and `shortened` (a test can limit every transfer). */
 #include "base/io.h"
 
 #include <errno.h>
@@ -48,7 +48,7 @@ void nd_io_short(size_t max) {
   atomic_store(&short_max, max);
 }
 
-/* Counting orders nothing: it would hide races from the thread sanitizer. */
+/* Relaxed: an ordering here would hide races from the thread sanitizer. */
 bool nd_io_refused(void) {
   uint64_t nth = atomic_load_explicit(&fail_at, memory_order_relaxed);
   if (nth == 0) return false;
@@ -103,7 +103,7 @@ int nd_io_error_write(nd_error *err, const char *verb, const char *name, int err
                         name + n - TAIL, why, advice);
 }
 
-/* Are no inodes left where `path` is, or would be? */
+/* Returns true if the file system of `path`, existing or not, has no free inodes. */
 static bool lacks_inodes(const char *path) {
   char folder[PATH_MAX];
   struct statvfs system;
@@ -121,7 +121,7 @@ static bool lacks_inodes(const char *path) {
 
 nd_status nd_io_fail_to_make(nd_error *err, const char *verb, const char *path, int error_number) {
   bool inodes = error_number == ENOSPC && lacks_inodes(path);
-  errno = error_number; /* callers look at it */
+  errno = error_number; /* callers look at errno */
   if (!inodes) return nd_io_fail(err, verb, path, error_number);
   return nd_fail(err, ND_ERR_IO,
                  "cannot %s %s: no inodes are left on its file system (df -i); remove some files "
@@ -146,7 +146,8 @@ nd_status nd_io_close(int fd, const char *name, nd_error *err) {
   int error_number = errno;
   bool closed = close(fd) == 0 && !refuse;
   if (!refuse) error_number = errno;
-  /* Linux has closed the descriptor when it says EINTR; trying again may hit another thread's. */
+  /* Linux has closed the descriptor when it returns EINTR; a second close may hit another
+   * thread's. */
   if (closed || error_number == EINTR) return ND_OK;
   return nd_io_fail(err, "close", name, error_number);
 }
@@ -165,7 +166,7 @@ nd_status nd_io_read(size_t *got, int fd, void *buf, size_t n, const char *name,
 nd_status nd_io_wait(bool *ready, int fd, int ms, const char *name, nd_error *err) {
   struct pollfd p = {.fd = fd, .events = POLLIN};
   const int r = nd_io_refused() ? -1 : poll(&p, 1, ms);
-  *ready = r > 0; /* POLLHUP, POLLERR and POLLNVAL: the read says what is the matter */
+  *ready = r > 0; /* after POLLHUP, POLLERR or POLLNVAL the read reports the cause */
   return r >= 0 || errno == EINTR ? ND_OK : nd_io_fail(err, "wait for", name, errno);
 }
 
@@ -218,7 +219,7 @@ static nd_status write_all(int fd, const void *buf, size_t n, const uint64_t *of
   uint64_t at = offset ? *offset : 0;
   while (n > 0) {
     ssize_t r;
-    errno = ENOSPC; /* what a write of no bytes means */
+    errno = ENOSPC; /* a write of 0 bytes means a full disk */
     if (nd_io_refused()) {
       r = -1;
     } else {
@@ -286,7 +287,7 @@ static nd_status make_dir(const char *path, nd_error *err) {
 }
 
 nd_status nd_io_mkdirs(const char *path, nd_error *err) {
-  /* The common case first; it also spares parents that may not be searched. */
+  /* The common case first; it also avoids the parents, which may not be searchable. */
   struct stat st;
   if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) return ND_OK;
   size_t n = strlen(path);
@@ -449,8 +450,8 @@ bool nd_io_reserve(bool *again, int fd, uint64_t from, uint64_t n) {
 
 /* ---- copying ---- */
 
-/* *done bytes were copied by the kernel; fewer than `length` with ND_OK: it cannot, do the rest
- * by hand. */
+/* Copies inside the kernel and sets *done to the bytes copied.  ND_OK with fewer than `length`: the
+ * kernel cannot, and the caller copies the rest. */
 static nd_status kernel_copy(uint64_t *done, int in, uint64_t offset, int out, uint64_t length,
                              const char *in_name, const char *out_name, nd_error *err) {
   *done = 0;
@@ -467,11 +468,12 @@ static nd_status kernel_copy(uint64_t *done, int in, uint64_t offset, int out, u
         case EDQUOT:
         case EFBIG: return nd_io_fail(err, "write", out_name, errno);
         case EIO: return nd_io_fail(err, "copy to", out_name, errno);
-        /* EXDEV, EINVAL, ENOSYS, EOPNOTSUPP, EBADF (append mode) …: plain calls decide. */
+        /* EXDEV, EINVAL, ENOSYS, EOPNOTSUPP, EBADF (append mode) and others: ordinary calls decide.
+         */
         default: return ND_OK;
       }
     }
-    /* 0 is the end, but some kernels say 0 for files of /proc and the like. */
+    /* 0 means the end, but some kernels also return 0 for files of /proc. */
     if (r == 0) return ND_OK;
     *done += (uint64_t)r;
   }

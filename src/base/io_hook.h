@@ -1,4 +1,4 @@
-/* What the files behind base/io.h share; for nobody else. */
+/* Shared by the files that implement base/io.h; not for other users. */
 #ifndef ND_BASE_IO_HOOK_H
 #define ND_BASE_IO_HOOK_H
 
@@ -7,7 +7,7 @@
 
 #include "base/io.h"
 
-/* Counts a system call.  Returns true, with errno set, if a test wants it to fail. */
+/* Counts a system call.  Returns true, with errno set, if a test makes it fail. */
 bool nd_io_refused(void);
 
 void nd_io_fill_info(nd_file_info *out, const struct stat *st);

@@ -1,9 +1,8 @@
 /* Memory limits of control groups; see cgroups(7) and cgroup-v2.rst of the kernel.
  *
- * /proc/self/cgroup names the group in each hierarchy, "4:memory:/a/b" (version 1)
- * or "0::/a/b" (version 2).  /proc/self/mountinfo tells where a hierarchy is
- * mounted and which group its mount shows: a container may see no more than its
- * own.  A limit of any group above ours holds as well. */
+ * /proc/self/cgroup names the group in each hierarchy, "4:memory:/a/b" (version 1) or "0::/a/b"
+ * (version 2).  /proc/self/mountinfo says where a hierarchy is mounted and which group the mount
+ * shows: a container may see only its own.  The limit of every ancestor group applies as well. */
 #include "base/machine.h"
 
 #include <fcntl.h>
@@ -14,10 +13,10 @@
 
 #include "base/io.h"
 
-/* More is never needed of a file with a limit, and no mount table of a sane machine is longer. */
+/* Enough for a limit file and for the mount table of any real machine. */
 enum { LONGEST_FILE = 1 << 20 };
 
-/* A small text file; false where there is none. */
+/* Reads a small text file; false if it cannot. */
 static bool read_file(nd_buf *out, const char *path) {
   int fd = -1;
   out->n = 0;
@@ -39,7 +38,7 @@ static void lower(uint64_t *limit, const char *folder, const char *name, nd_buf 
   if (end != text->p && bytes < *limit) *limit = bytes;
 }
 
-/* Is `word` one of these, which commas separate? */
+/* Returns true if `word` is in the comma-separated list `words`. */
 static bool lists(const char *words, const char *word) {
   size_t n = strlen(word);
   for (const char *p = words; *p; p += strcspn(p, ","), p += *p == ',')
@@ -47,8 +46,8 @@ static bool lists(const char *words, const char *word) {
   return false;
 }
 
-/* The group of this process in the hierarchy of the memory controller (version 1) or in the
- * unified one (version 2); NULL: none.  `text` is that of /proc/self/cgroup, and is cut. */
+/* Returns this process's group in the memory controller's hierarchy (version 1) or in the unified
+ * one (version 2); NULL if it is in none.  `text` is /proc/self/cgroup and is modified. */
 static const char *find_group(char *text, bool unified) {
   char *rest;
   for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
@@ -63,10 +62,10 @@ static const char *find_group(char *text, bool unified) {
 }
 
 typedef struct mount {
-  const char *shows, *place; /* a group, and the folder that shows it */
+  const char *shows, *place; /* a group, and the directory where it is mounted */
 } mount;
 
-/* "36 35 0:30 SHOWS PLACE OPTIONS [TAG...] - TYPE SOURCE OPTIONS" */
+/* "36 35 0:30 SHOWS MOUNTED OPTIONS [TAG...] - TYPE SOURCE OPTIONS" */
 static bool parse_mount(mount *out, char *line, bool unified) {
   char *fields[5], *tail = strstr(line, " - "), *rest = NULL;
   if (!tail) return false;
@@ -82,11 +81,12 @@ static bool parse_mount(mount *out, char *line, bool unified) {
   return unified || (options && lists(options, "memory"));
 }
 
-/* The limits of a group and of those above it, as far as this mount shows them. */
+/* Applies the limits of a group and its ancestors, as far as this mount shows them. */
 static void lower_by_groups(uint64_t *limit, const char *root, mount m, const char *group,
                             bool unified, nd_buf *text) {
   size_t shown = strcmp(m.shows, "/") == 0 ? 0 : strlen(m.shows);
-  /* A group outside of what is mounted: its mount shows the limits that hold here. */
+  /* If our group is outside the mounted subtree, the mount point itself shows the limits that
+   * apply. */
   bool below = strncmp(group, m.shows, shown) == 0 && (group[shown] == '/' || !group[shown]);
   char folder[PATH_MAX];
   int top = snprintf(folder, sizeof folder, "%s%s", root, m.place);

@@ -1,4 +1,4 @@
-/* The allocator's door and the byte buffer. */
+/* The allocator wrapper and the byte buffer. */
 #include "base/mem.h"
 
 #include <stdarg.h>
@@ -14,7 +14,7 @@ static _Atomic uint64_t allocations;
 static _Atomic(nd_watch) watch;
 static _Atomic bool strict;
 
-/* Counting orders nothing: it would hide races from the thread sanitizer. */
+/* Relaxed: an ordering here would hide races from the thread sanitizer. */
 static bool refused(void) {
   uint64_t nth = atomic_load_explicit(&fail_at, memory_order_relaxed);
   if (nth == 0) return false;
@@ -45,7 +45,7 @@ bool nd_mem_is_strict(void) {
   return atomic_load_explicit(&strict, memory_order_relaxed);
 }
 
-/* Room that is there already; a strict test has it refused all the same. */
+/* Enough capacity exists; a strict test may still make this fail. */
 static nd_status has_room(size_t bytes, nd_error *err) {
   if (!nd_mem_is_strict() || !refused()) return ND_OK;
   return nd_fail_memory(err, bytes);

@@ -6,7 +6,7 @@
 
 enum { DIGIT = 11, SLOTS = 1 << DIGIT, PASSES = 6, SMALL = 48 };
 
-/* Turns counts into start positions; false when one slot holds everything. */
+/* Turns counts into start positions; returns false if one bucket holds everything. */
 static bool prefix_sums(size_t *count, size_t n) {
   size_t sum = 0;
   for (size_t i = 0; i < SLOTS; i++) {
@@ -89,8 +89,8 @@ void nd_radix_group(nd_item *a, nd_item *spare, size_t n) {
     insertion_items(a, n);
     return;
   }
-  /* The low 33 bits split almost everything; runs that still mix keys are
-   * finished one by one. */
+  /* The low 33 bits separate almost all keys; runs of mixed keys that remain are sorted one by
+   * one. */
   enum { LOW_PASSES = 3, LOW_BITS = LOW_PASSES * DIGIT };
   sort_items(a, spare, n, 0, LOW_PASSES);
   const uint64_t mask = (UINT64_C(1) << LOW_BITS) - 1;

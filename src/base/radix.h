@@ -1,14 +1,14 @@
 /* Radix sorts over flat arrays.
  *
- * Least significant digit first, 11 bits a pass, passes whose digit is the same
- * everywhere skipped; stable.  `spare` is as large as `a`; the result is in `a`. */
+ * Stable, least significant digit first, 11 bits per pass; a pass whose digit is constant is
+ * skipped.  `spare` is scratch space as large as `a`; the result is in `a`. */
 #ifndef ND_BASE_RADIX_H
 #define ND_BASE_RADIX_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* A key and what it belongs to: the currency of the grouping steps. */
+/* A key and its payload: the unit of the sorting and grouping steps. */
 typedef struct nd_item {
   uint64_t key;
   uint64_t value;
@@ -16,11 +16,11 @@ typedef struct nd_item {
 
 void nd_radix_u64(uint64_t *a, uint64_t *spare, size_t n);
 
-/* Sorts by key; equal keys keep their order. */
+/* Sorts by key; the sort is stable. */
 void nd_radix_items(nd_item *a, nd_item *spare, size_t n);
 
-/* Brings equal keys together, in their old order, without putting the groups in
- * any useful order: three passes instead of up to six.  Deterministic. */
+/* Makes equal keys adjacent, in their original order, but leaves the order of the groups
+ * unspecified: three passes instead of up to six.  Deterministic. */
 void nd_radix_group(nd_item *a, nd_item *spare, size_t n);
 
 #endif

@@ -1,4 +1,4 @@
-/* A small, fast, seedable random generator (splitmix64): tests and sampling. */
+/* A small, fast, seedable random generator (splitmix64) for tests and sampling. */
 #ifndef ND_BASE_RNG_H
 #define ND_BASE_RNG_H
 

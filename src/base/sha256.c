@@ -1,4 +1,4 @@
-/* SHA-256 as FIPS 180-4 sections 4 to 6 give it. */
+/* SHA-256 after FIPS 180-4, sections 4 to 6. */
 #include "base/sha256.h"
 
 #include <string.h>
@@ -62,6 +62,6 @@ void nd_sha256_base64(char out[45], nd_str bytes) {
     uint32_t three = (uint32_t)d[3 * i] << 16 | (uint32_t)d[3 * i + 1] << 8 | d[3 * i + 2];
     for (int j = 0; j < 4; j++) out[4 * i + j] = digits[three >> (18 - 6 * j) & 63];
   }
-  out[43] = '='; /* 32 bytes leave one place of the last four */
+  out[43] = '='; /* 32 bytes leave one character of the last four unused */
   out[44] = '\0';
 }

@@ -11,9 +11,9 @@
 enum { FIRST_ROOM = 1 << 12, STRICT_ROOM = 8, WINDOW_MIN = 1 << 10 };
 
 typedef struct run {
-  uint64_t offset; /* of the next item to read, in items */
+  uint64_t offset; /* next item to read, counted in items */
   uint64_t left;
-  uint64_t first, count; /* the whole run, for rewind */
+  uint64_t first, count; /* the entire run, for rewind */
   nd_item *window;
   size_t at, filled;
 } run;
@@ -21,7 +21,7 @@ typedef struct run {
 struct nd_sorter {
   pthread_mutex_t lock;
   nd_item *items; /* the buffer being filled, or the only run */
-  nd_item *spare; /* of the same size while sorting */
+  nd_item *spare; /* same size, while sorting */
   size_t n, cap, most;
   char *dir;
   int fd;
@@ -32,7 +32,7 @@ struct nd_sorter {
   size_t heap_n;
   nd_item *windows;
   size_t window;
-  size_t at; /* in-memory reading place */
+  size_t at; /* read position in memory */
   bool unique, by_value, sum;
 };
 
@@ -76,7 +76,7 @@ void nd_sorter_sum(nd_sorter *s) {
   s->sum = true;
 }
 
-/* What one item of two with equal keys is worth. */
+/* Returns the value of two merged items with equal keys. */
 static uint64_t united(const nd_sorter *s, uint64_t x, uint64_t y) {
   if (s->sum) return x + y;
   return x < y ? x : y;
@@ -86,7 +86,7 @@ static void swap_words(nd_item *items, size_t n) {
   for (size_t i = 0; i < n; i++) items[i] = (nd_item){items[i].value, items[i].key};
 }
 
-/* Sorts the buffer; drops items whose key came before when asked to. */
+/* Sorts the buffer; a unique sorter also merges equal keys. */
 static nd_status sort_buffer(nd_sorter *s, nd_error *err) {
   if (s->n == 0) return ND_OK;
   s->spare = nd_malloc(s->n * sizeof *s->spare);
@@ -112,7 +112,7 @@ static nd_status sort_buffer(nd_sorter *s, nd_error *err) {
   return ND_OK;
 }
 
-/* The sorted buffer becomes a run of the file. */
+/* Appends the sorted buffer to the file as a run. */
 static nd_status write_run(nd_sorter *s, nd_error *err) {
   ND_TRY(nd_array_grow(&s->runs, &s->run_cap, s->run_count + 1, sizeof *s->runs, err));
   ND_TRY(nd_io_pwrite_full(s->fd, s->items, s->n * sizeof *s->items, s->written * sizeof *s->items,
@@ -125,7 +125,7 @@ static nd_status write_run(nd_sorter *s, nd_error *err) {
 
 static nd_status spill(nd_sorter *s, nd_error *err) {
   ND_TRY(sort_buffer(s, err));
-  /* A run that lost many repeats stays in memory for another filling. */
+  /* If merging equal keys left half the buffer free, keep filling it. */
   if (s->unique && s->n < s->most / 2) return ND_OK;
   if (s->fd < 0) ND_TRY(nd_io_open_unnamed(&s->fd, s->dir, err));
   return write_run(s, err);
@@ -209,7 +209,7 @@ nd_status nd_sorter_rewind(nd_sorter *s, nd_error *err) {
 nd_status nd_sorter_finish(nd_sorter *s, nd_error *err) {
   ND_TRY(sort_buffer(s, err));
   if (s->run_count == 0) return ND_OK;
-  ND_TRY(write_run(s, err)); /* a full buffer is spilled only when more comes: this is not empty */
+  ND_TRY(write_run(s, err)); /* not empty: a full buffer is spilled only when more items come */
   nd_free(s->items);
   s->items = NULL;
   s->cap = 0;
@@ -229,7 +229,7 @@ static uint64_t head_key(const nd_sorter *s) {
   return r->window[r->at].key;
 }
 
-/* Takes the first item of all runs. */
+/* Removes the smallest item of all runs. */
 static nd_status pop(nd_item *out, nd_sorter *s, nd_error *err) {
   run *r = &s->runs[s->heap[0]];
   *out = r->window[r->at++];

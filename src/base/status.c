@@ -1,4 +1,4 @@
-/* Messages for people. */
+/* Error messages. */
 #include "neardup/status.h"
 
 #include <stdarg.h>
@@ -12,8 +12,8 @@ static bool continues(char c) {
   return ((unsigned char)c & 0xc0) == 0x80;
 }
 
-/* A path may have 4,096 bytes: takes its middle out, as the reason and the remedy stand at the end.
- * No character of UTF-8 is cut. */
+/* Removes the middle of a message that is too long (a path may have 4,096 bytes), as the reason and
+ * the remedy are at the end.  UTF-8 characters are not split. */
 static void shorten(char *message, size_t room, const char *text) {
   const char *dots = " ... ";
   size_t n = strlen(text), head = HEAD, from = n - (room - 1 - HEAD - strlen(dots));
@@ -36,8 +36,8 @@ int nd_error_write(nd_error *err, nd_status status, const char *format, ...) {
     shorten(err->message, sizeof err->message, text);
   }
   err->status = status;
-  /* File names and ids come from strangers: no escape sequence may reach a
-   * terminal through an error message. */
+  /* File names and ids are untrusted: no escape sequence may reach a terminal through an error
+   * message. */
   for (char *c = err->message; *c; c++) {
     if ((unsigned char)*c < 0x20 || *c == 0x7f) *c = '?';
   }

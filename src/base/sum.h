@@ -1,5 +1,5 @@
-/* A running XXH3 checksum (64 bits, no seed), as `xxhsum -H3` prints it.  It may not be copied or
- * moved. */
+/* A running XXH3 checksum (64 bits, no seed), as `xxhsum -H3` prints it.  The state must not be
+ * copied or moved. */
 #ifndef ND_BASE_SUM_H
 #define ND_BASE_SUM_H
 
@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 typedef struct nd_sum {
-  unsigned char room[640]; /* the state of XXH3, which must lie at a multiple of 64 */
+  unsigned char room[640]; /* the XXH3 state, aligned to 64 bytes inside */
 } nd_sum;
 
 void nd_sum_begin(nd_sum *s);

@@ -1,4 +1,4 @@
-/* A team of threads over numbered jobs; see threads.h. */
+/* A pool of threads over numbered jobs; see threads.h. */
 #include "base/threads.h"
 
 #include <pthread.h>
@@ -26,29 +26,29 @@ static bool start(pthread_t *id, void *(*run)(void *), void *argument) {
   return pthread_create(id, NULL, run, argument) == 0;
 }
 
-typedef struct team {
+typedef struct pool {
   nd_job run;
   void *context;
   uint64_t jobs;
   _Atomic uint64_t next;
   _Atomic int failed;
   pthread_mutex_t lock;
-  nd_status status; /* of the lowest failed job */
+  nd_status status; /* status of the lowest failed job */
   uint64_t failed_job;
   nd_error *err;
-} team;
+} pool;
 
-typedef struct member {
-  team *team;
+typedef struct worker {
+  pool *pool;
   unsigned number;
-} member;
+} worker;
 
 static void *work(void *argument) {
-  member *self = argument;
-  team *t = self->team;
+  worker *self = argument;
+  pool *t = self->pool;
   while (!atomic_load_explicit(&t->failed, memory_order_relaxed)) {
-    /* Relaxed: taking a job orders nothing but jobs.  What jobs share they order themselves,
-     * and where they forgot, the thread sanitizer sees it. */
+    /* Relaxed: taking a job orders nothing else.  Jobs that share data synchronise it themselves,
+     * and the thread sanitizer finds those that do not. */
     uint64_t job = atomic_fetch_add_explicit(&t->next, 1, memory_order_relaxed);
     if (job >= t->jobs) break;
     nd_error err = {0};
@@ -70,26 +70,26 @@ nd_status nd_threads_run(unsigned threads, uint64_t jobs, nd_job run, void *cont
                          nd_error *err) {
   if (threads > jobs) threads = (unsigned)jobs;
   if (threads < 1) threads = 1;
-  team t = {.run = run, .context = context, .jobs = jobs, .status = ND_OK, .err = err};
+  pool t = {.run = run, .context = context, .jobs = jobs, .status = ND_OK, .err = err};
   pthread_t *ids = nd_calloc(threads, sizeof *ids);
-  member *members = nd_calloc(threads, sizeof *members);
-  if (!ids || !members) {
+  worker *workers = nd_calloc(threads, sizeof *workers);
+  if (!ids || !workers) {
     nd_free(ids);
-    nd_free(members);
-    return nd_fail_memory(err, threads * sizeof *members);
+    nd_free(workers);
+    return nd_fail_memory(err, threads * sizeof *workers);
   }
   pthread_mutex_init(&t.lock, NULL);
-  unsigned started = 1; /* the caller is member 0 */
-  for (unsigned i = 0; i < threads; i++) members[i] = (member){&t, i};
+  unsigned started = 1; /* the caller is worker 0 */
+  for (unsigned i = 0; i < threads; i++) workers[i] = (worker){&t, i};
   for (; started < threads; started++) {
-    /* Fewer threads than asked for only cost time, never the result. */
-    if (!start(&ids[started], work, &members[started])) break;
+    /* Fewer threads than requested only cost time; the result is the same. */
+    if (!start(&ids[started], work, &workers[started])) break;
   }
-  work(&members[0]);
+  work(&workers[0]);
   for (unsigned i = 1; i < started; i++) pthread_join(ids[i], NULL);
   pthread_mutex_destroy(&t.lock);
   nd_free(ids);
-  nd_free(members);
+  nd_free(workers);
   return t.status;
 }
 

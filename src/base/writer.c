@@ -1,4 +1,4 @@
-/* A buffered writer of files; see writer.h. */
+/* A buffered file writer; see writer.h. */
 #include "base/writer.h"
 
 #include <fcntl.h>
@@ -14,20 +14,20 @@ enum {
   WRITER_BUFFER = 1 << 20,
   FIRST_RESERVE = 1 << 20,
   MOST_RESERVE = 1 << 25,
-  WRITE_BACK = 1 << 24 /* bytes between two requests to write to the disk */
+  WRITE_BACK = 1 << 24 /* bytes between two write-back requests */
 };
 
 struct nd_writer {
   int fd;
-  bool reserves;     /* the file system can set space aside */
+  bool reserves;     /* the file system can reserve space */
   uint64_t written;  /* bytes in the file */
-  uint64_t reserved; /* space set aside, from the file's start */
+  uint64_t reserved; /* reserved space, from the start of the file */
   char *buf;
   size_t n;           /* bytes in buf */
-  nd_error failed;    /* status ND_OK: none */
-  bool summed;        /* keeps `sum` */
-  bool early;         /* has written bytes go to the disk early */
-  uint64_t requested; /* of the written bytes, asked to be on the disk */
+  nd_error failed;    /* ND_OK: none */
+  bool summed;        /* maintains `sum` */
+  bool early;         /* requests early write-back */
+  uint64_t requested; /* written bytes for which write-back was requested */
   nd_sum sum;
   char path[];
 };
@@ -81,16 +81,15 @@ uint64_t nd_writer_sum(const nd_writer *w) {
   return nd_sum_value(&w->sum);
 }
 
-/* Space for `more` bytes after the written ones.  Appending to a fresh file
- * makes ext4 allocate block by block; reserved space costs almost nothing.
- * Nothing here is an error: a full disk shows itself at the write, which may
- * need less than what was reserved. */
+/* Reserves space for `more` bytes after the written ones.  Appending to a fresh file makes ext4
+ * allocate block by block; reserved space costs almost nothing.  A failure here is not an error: a
+ * full disk is reported by the write, which may need less than was reserved. */
 static void reserve(nd_writer *w, uint64_t more) {
   if (!w->reserves || w->written + more <= w->reserved) return;
   uint64_t step = w->reserved < FIRST_RESERVE ? FIRST_RESERVE : w->reserved;
   if (step > MOST_RESERVE) step = MOST_RESERVE;
   if (w->reserved + step < w->written + more) step = w->written + more - w->reserved;
-  bool again; /* interrupted: the next block tries again */
+  bool again; /* interrupted: the next flush tries again */
   if (nd_io_reserve(&again, w->fd, w->reserved, step)) {
     w->reserved += step;
   } else {
@@ -140,7 +139,7 @@ static nd_status flush_and_reserve(nd_writer *w, uint64_t more, nd_error *err) {
 nd_status nd_writer_put(nd_writer *w, const void *p, size_t n, nd_error *err) {
   ND_TRY(writer_check(w, err));
   if (n > WRITER_BUFFER - w->n) {
-    /* Fill the buffer up so that the file grows in whole blocks. */
+    /* Fills the buffer first, so that the file grows in full buffers. */
     size_t part = WRITER_BUFFER - w->n;
     memcpy(w->buf + w->n, p, part);
     w->n += part;
@@ -182,7 +181,7 @@ uint64_t nd_writer_offset(const nd_writer *w) {
   return w->written + w->n;
 }
 
-/* An unfinished file must not pass for a finished one.  Devices and pipes stay. */
+/* Removes an unfinished file, lest it pass for a finished one.  Devices and pipes are kept. */
 static void discard(nd_writer *w) {
   struct stat st;
   bool regular = fstat(w->fd, &st) == 0 && S_ISREG(st.st_mode);
@@ -225,7 +224,7 @@ nd_status nd_writer_file(const char *path, nd_str bytes, bool sync, nd_error *er
 
 void nd_writer_leave(nd_writer *w) {
   if (!w) return;
-  /* Gives reserved space back; when it cannot, only space is lost. */
+  /* Releases reserved space; a failure here only wastes space. */
   int ignored = ftruncate(w->fd, (off_t)w->written);
   (void)ignored;
   close(w->fd);
