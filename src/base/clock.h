@@ -4,7 +4,7 @@
 
 #include <time.h>
 
-#include "neardup/status.h"
+#include "base/cpu.h"
 
 /* Seconds since an arbitrary moment. */
 ND_INLINE double nd_clock_now(void) {

@@ -4,9 +4,9 @@
  * verifier, which compares bytes, follows as for every method. */
 #include "find/setjoin.h"
 
-#include <time.h>
 #include <xxhash.h>
 
+#include "base/clock.h"
 #include "base/threads.h"
 #include "find/setjoin_work.h"
 #include "join/edit_join.h"
@@ -106,12 +106,6 @@ nd_status nd_setjoin_read(nd_setjoin *j, nd_setjoin_take take, uint64_t bytes_at
   reading all = {j, take, bytes_at_once};
   uint64_t jobs = (j->n + JOB_DOCUMENTS - 1) / JOB_DOCUMENTS;
   return nd_threads_run(j->source->settings->threads, jobs, read_job, &all, err);
-}
-
-static double seconds(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
 /* One pair of records on its way to the candidates; `last` empties the batch. */
@@ -281,7 +275,7 @@ static uint64_t estimate(const nd_setjoin *j) {
 
 static nd_status run(gathering *g, nd_error *err) {
   nd_setjoin *j = &g->join;
-  j->began = seconds();
+  j->began = nd_clock_now();
   const bool other = nd_source_has_other(j->source);
   uint64_t n = j->source->store->documents;
   const uint32_t *same = j->found->same;
@@ -296,7 +290,7 @@ static nd_status run(gathering *g, nd_error *err) {
   ND_TRY(estimate(j) <= j->memory ? join_in_memory(g, err) : nd_setjoin_blocks(j, err));
   nd_join_counts *c = &j->found->join;
   c->average = c->records ? (double)c->tokens / (double)c->records : 0;
-  c->prepare_seconds = seconds() - j->began - c->join_seconds;
+  c->prepare_seconds = nd_clock_now() - j->began - c->join_seconds;
   return ND_OK;
 }
 

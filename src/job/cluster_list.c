@@ -5,8 +5,8 @@
  * memory, about (id + 40) bytes a document and 32 a pair. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/hooks.h"
 #include "base/id_map.h"
 #include "cluster/clusters.h"
@@ -140,12 +140,9 @@ nd_status nd_cluster(nd_summary *out, const char *pairs, const nd_sink *sink,
   *out = (nd_summary){0};
   lister l = {.options = options, .hooks = hooks, .name = nd_line_list_name(pairs)};
   nd_lines lines = {.sink = sink};
-  struct timespec began, ended;
-  clock_gettime(CLOCK_MONOTONIC, &began);
+  const double began = nd_clock_now();
   nd_status status = run(&l, pairs, &lines, out, err);
-  clock_gettime(CLOCK_MONOTONIC, &ended);
-  out->seconds =
-      (double)(ended.tv_sec - began.tv_sec) + (double)(ended.tv_nsec - began.tv_nsec) * 1e-9;
+  out->seconds = nd_clock_now() - began;
   nd_lines_clear(&lines);
   nd_id_map_clear(&l.ids);
   nd_buf_clear(&l.room);

@@ -5,8 +5,8 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "candidate/bands.h"
 #include "job/job.h"
 #include "plan/plan_measure.h"
@@ -14,12 +14,6 @@
 #include "store/workdir.h"
 
 enum { USUAL_PERMUTATIONS = 128, TIMED_SHINGLES = 1 << 18, TIMED_SIZE = 1 << 10 };
-
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 static void take_groups(nd_plan_result *out, const nd_plan_facts *f, nd_decimal goal) {
   double wanted = (double)goal.num / (double)goal.den;
@@ -68,13 +62,13 @@ static nd_status time_sketches(double *seconds, uint32_t permutations, uint64_t 
   nd_status status = sketch && some ? ND_OK : nd_fail_memory(err, permutations * sizeof *sketch);
   if (status == ND_OK) status = nd_minhash_init(&m, permutations, 1, err);
   uint64_t done = 0, most = shingles < TIMED_SHINGLES ? shingles : TIMED_SHINGLES;
-  double began = now();
+  double began = nd_clock_now();
   while (status == ND_OK && done < most) {
     for (size_t i = 0; i < TIMED_SIZE; i++) some[i] = nd_mix(done + i);
     status = nd_minhash_sketch(sketch, &m, some, TIMED_SIZE, err);
     done += TIMED_SIZE;
   }
-  *seconds = done ? (now() - began) / (double)done * (double)shingles / threads : 0;
+  *seconds = done ? (nd_clock_now() - began) / (double)done * (double)shingles / threads : 0;
   nd_minhash_clear(&m);
   nd_free(sketch);
   nd_free(some);

@@ -1,18 +1,10 @@
 /* From two strings to listed pairs, and the frame around both joins; see edit_join.h. */
 #include "join/edit_join.h"
 
-#include <time.h>
-
 #include "base/threads.h"
 #include "join/edit_work.h"
 
 enum { BATCH = 4096, CHUNK = 4096 };
-
-double nd_edit_now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 static nd_status flush(nd_edit_worker *w, nd_error *err) {
   nd_edit_task *t = w->task;
@@ -166,9 +158,9 @@ nd_status nd_edit_join(nd_edit_input input, const nd_edit_options *options, nd_e
   if (t.options.memory == 0) t.options.memory = (uint64_t)256 << 20;
   if (t.options.threads == 0) t.options.threads = 1;
   unsigned threads = t.options.threads;
-  double begin = nd_edit_now();
+  double begin = nd_clock_now();
   nd_status status = nd_edit_strings_build(&t.strings, input, t.options.split, threads, err);
-  t.stats.prepare = nd_edit_now() - begin;
+  t.stats.prepare = nd_clock_now() - begin;
   t.stats.strings = input.n;
   t.stats.distinct = t.strings.n;
   t.stats.points = t.strings.points;

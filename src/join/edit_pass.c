@@ -361,9 +361,9 @@ static nd_status look(void *context, unsigned member, uint64_t job, nd_error *er
 static nd_status run_wave(wave *v, nd_error *err) {
   nd_edit_task *t = v->task;
   unsigned threads = t->options.threads;
-  double begin = nd_edit_now();
+  double begin = nd_clock_now();
   nd_status status = nd_threads_run(threads, v->n, make_piece, v, err);
-  double made = nd_edit_now();
+  double made = nd_clock_now();
   t->stats.index += made - begin;
   if (status == ND_OK) {
     v->first = v->pieces[0].first;
@@ -372,7 +372,7 @@ static nd_status run_wave(wave *v, nd_error *err) {
     uint64_t jobs = (v->last - v->first + CHUNK - 1) / CHUNK;
     status = nd_threads_run(threads, jobs, look, v, err);
   }
-  t->stats.join += nd_edit_now() - made;
+  t->stats.join += nd_clock_now() - made;
   t->stats.pieces += v->n;
   for (size_t i = 0; i < v->n; i++) piece_clear(&v->pieces[i]);
   return status;

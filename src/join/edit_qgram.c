@@ -293,17 +293,17 @@ static nd_status look(void *context, unsigned member, uint64_t job, nd_error *er
 
 nd_status nd_edit_qgram(nd_edit_task *t, nd_error *err) {
   grams g = {.task = t, .prefix = (uint64_t)t->options.q * t->options.tau + 1};
-  double begin = nd_edit_now();
+  double begin = nd_clock_now();
   nd_status status = make_sets(&g, err);
   if (status == ND_OK) status = make_index(&g, err);
-  double made = nd_edit_now();
+  double made = nd_clock_now();
   t->stats.index = made - begin;
   t->stats.pieces = 1;
   if (status == ND_OK) {
     uint64_t jobs = ((uint64_t)t->strings.n + CHUNK - 1) / CHUNK;
     status = nd_threads_run(t->options.threads, jobs, look, &g, err);
   }
-  t->stats.join = nd_edit_now() - made;
+  t->stats.join = nd_clock_now() - made;
   nd_sets_clear(&g.sets);
   nd_free(g.start);
   nd_free(g.postings);

@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 
+#include "base/clock.h"
 #include "base/cpu.h"
 #include "join/edit_join.h"
 #include "similarity/edit_distance.h"
@@ -95,8 +96,6 @@ ND_INLINE void nd_edit_next_visit(nd_edit_worker *w) {
     w->visit = 1;
   }
 }
-
-double nd_edit_now(void);
 
 nd_status nd_edit_pass(nd_edit_task *t, nd_error *err) ND_MUST_CHECK;
 nd_status nd_edit_qgram(nd_edit_task *t, nd_error *err) ND_MUST_CHECK;

@@ -1,16 +1,9 @@
 /* The door of the joins: options, size classes, batches of results; see join.h. */
 #include "join/join.h"
 
-#include <time.h>
-
+#include "base/clock.h"
 #include "base/threads.h"
 #include "join/join_work.h"
-
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 nd_status nd_join_flush(nd_join_worker *w, nd_error *err) {
   if (w->batched == 0) return ND_OK;
@@ -128,7 +121,7 @@ static void take_stats(nd_join_stats *out, const nd_join_task *t, double seconds
 
 nd_status nd_join_run(const nd_sets *sets, const nd_join_options *options, nd_join_sink sink,
                       void *context, nd_join_stats *stats, nd_error *err) {
-  double start = now();
+  double start = nd_clock_now();
   nd_join_task t = {.sets = sets, .options = *options, .sink = sink, .context = context};
   if (stats) *stats = (nd_join_stats){0};
   ND_TRY(nd_join_bounds_init(&t.bounds, options->similarity, options->num, options->den, err));
@@ -144,7 +137,7 @@ nd_status nd_join_run(const nd_sets *sets, const nd_join_options *options, nd_jo
   for (unsigned i = 0; status == ND_OK && i < t.threads; i++) {
     status = nd_join_flush(&t.worker[i], err);
   }
-  if (status == ND_OK && stats) take_stats(stats, &t, now() - start);
+  if (status == ND_OK && stats) take_stats(stats, &t, nd_clock_now() - start);
   for (unsigned i = 0; t.worker && i < t.threads; i++) nd_free(t.worker[i].batch);
   nd_free(t.worker);
   nd_free(t.class_);

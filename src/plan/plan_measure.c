@@ -3,8 +3,8 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/threads.h"
 #include "store/workdir.h"
 #include "text/words.h"
@@ -267,12 +267,6 @@ static nd_status draw(drawing *d, const nd_text_source *source, uint64_t limit, 
   return status;
 }
 
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 static void lister_clear(lister *l) {
   nd_texts_free(l->texts);
   nd_buf_clear(&l->text);
@@ -391,9 +385,9 @@ static nd_status time_sorting(double *out, nd_error *err) {
   nd_item *items = nd_malloc(2 * (size_t)ITEMS * sizeof *items);
   if (!items) return nd_fail_memory(err, 2 * (size_t)ITEMS * sizeof *items);
   for (uint64_t i = 0; i < ITEMS; i++) items[i] = (nd_item){nd_mix(i), i};
-  double began = now();
+  double began = nd_clock_now();
   nd_radix_items(items, items + ITEMS, ITEMS);
-  *out = (now() - began) / ITEMS;
+  *out = (nd_clock_now() - began) / ITEMS;
   nd_free(items);
   return ND_OK;
 }
