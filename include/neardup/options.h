@@ -139,6 +139,8 @@ typedef struct nd_option_info {
   const char *values;   /* WORD: allowed ones, separated by spaces */
   uint64_t min, max;    /* COUNT, SIZE */
   unsigned commands;
+  const char *topic; /* heading of help that it stands below */
+  int basic;         /* the short help shows it */
   const char *help;
 } nd_option_info;
 
@@ -152,6 +154,10 @@ ND_API void nd_options_init(nd_options *options);
  * allowed values. */
 ND_API nd_status nd_options_set(nd_options *options, const char *name, const char *value,
                                 nd_error *err) ND_MUST_CHECK;
+
+/* Edit distance of a mistyped word from a name, for "did you mean"; 99 if either is longer
+ * than 62 bytes. */
+ND_API unsigned nd_name_distance(const char *word, const char *name);
 
 /* The value as text, as the user would type it.  `room` bytes at `out`. */
 ND_API void nd_options_get(char *out, size_t room, const nd_options *options,

@@ -200,7 +200,7 @@ def dedup(
     >>> neardup.dedup(["a"], treshold=0.5)
     Traceback (most recent call last):
         ...
-    neardup.errors.UsageError: there is no option treshold; did you mean threshold?
+    neardup.errors.UsageError: unknown option treshold; did you mean threshold?
     """
     return Result(_job(True, texts, against, keep_values, progress, {"threshold": threshold, **options}))
 

@@ -26,131 +26,159 @@
   "minhash digest exact join allpairs ppjoin ppjoin+ supershingle simhash projection combined " \
   "combined-site"
 
+/* Topics of help: those of the short help, then the others. */
+#define INPUT "Input"
+#define SIMILAR "What counts as a near-duplicate"
+#define RESULT "Result"
+#define RESOURCES "Resources"
+#define MINHASH "MinHash"
+#define SUPERSHINGLES "Super-shingles"
+#define BITS "Bit sketches"
+#define SAMPLING "Sampling"
+#define BOILERPLATE "Boilerplate"
+
 static const nd_option_info table[] = {
     {"format", ND_OPTION_WORD, FIELD(format), "auto", "NAME",
-     "auto text lines jsonl warc arc trec sets", 0, 0, READ,
-     "what the input holds; auto looks at the first bytes of every file"},
-    {"id-field", ND_OPTION_TEXT, FIELD(id_field), "id", "NAME", NULL, 0, 0, READ,
-     "JSONL: the field that holds a document's id"},
-    {"text-field", ND_OPTION_TEXT, FIELD(text_field), "text", "NAME", NULL, 0, 0, READ,
-     "JSONL: the field that holds its text"},
-    {"url-field", ND_OPTION_TEXT, FIELD(url_field), "url", "NAME", NULL, 0, 0, READ,
-     "JSONL: the field that holds its URL"},
-    {"time-field", ND_OPTION_TEXT, FIELD(time_field), "time", "NAME", NULL, 0, 0, READ,
-     "JSONL: the field that holds its time (ISO 8601)"},
+     "auto text lines jsonl warc arc trec sets", 0, 0, READ, INPUT, true,
+     "input format; auto detects it from the first bytes of every file"},
+    {"id-field", ND_OPTION_TEXT, FIELD(id_field), "id", "NAME", NULL, 0, 0, READ, INPUT, true,
+     "JSONL field with the document's id"},
+    {"text-field", ND_OPTION_TEXT, FIELD(text_field), "text", "NAME", NULL, 0, 0, READ, INPUT, true,
+     "JSONL field with the text"},
+    {"url-field", ND_OPTION_TEXT, FIELD(url_field), "url", "NAME", NULL, 0, 0, READ, INPUT, false,
+     "JSONL field with the URL"},
+    {"time-field", ND_OPTION_TEXT, FIELD(time_field), "time", "NAME", NULL, 0, 0, READ, INPUT,
+     false, "JSONL field with the time (ISO 8601)"},
     {"tokens", ND_OPTION_WORD, FIELD(tokens), "words", "KIND", "words web codepoints", 0, 0, READ,
-     "what a token is: a word; a word of a web page, with the parts of URLs and the URLs of "
-     "images; or every letter and digit by itself"},
-    {"shingle", ND_OPTION_TEXT, FIELD(shingle), "auto", "KIND:N", NULL, 0, 0, READ,
-     "what documents are compared by: words:K, chars:Q or aligned:N; auto is words:5, and words:8 "
-     "where super-shingles are used"},
-    {"method", ND_OPTION_WORD, FIELD(method), "minhash", "NAME", METHODS, 0, 0, SKETCH,
-     "how pairs are found: minhash by sketches; digest exact copies only; exact by sort and merge "
-     "of all shingles; join, allpairs, ppjoin, ppjoin+ as exact set joins; supershingle, simhash, "
-     "projection, combined, combined-site as published, decided by their sketches"},
-    {"candidates", ND_OPTION_WORD, FIELD(candidates), "", "NAME", METHODS, 0, 0, SKETCH,
-     "the method that proposes pairs, if it shall be another one"},
-    {"confirm", ND_OPTION_WORD, FIELD(confirm), "", "NAME", METHODS, 0, 0, SKETCH,
-     "the method that decides about them, if it shall be another one"},
+     SIMILAR, false,
+     "unit of text: words; words of web pages with the parts of URLs and image addresses (web); "
+     "every letter and digit by itself (codepoints)"},
+    {"shingle", ND_OPTION_TEXT, FIELD(shingle), "auto", "KIND:N", NULL, 0, 0, READ, SIMILAR, true,
+     "features to compare: words:K (K consecutive words), chars:Q (Q consecutive characters) or "
+     "aligned:N (N characters from the start of every word); auto is words:5, or words:8 with "
+     "super-shingles"},
+    {"method", ND_OPTION_WORD, FIELD(method), "minhash", "NAME", METHODS, 0, 0, SKETCH, SIMILAR,
+     true,
+     "how near-duplicates are found: by sketches and exact comparison (minhash); exact duplicates "
+     "only (digest); missing none (exact and the four set joins); or decided by sketches, as "
+     "published (the others)"},
+    {"candidates", ND_OPTION_WORD, FIELD(candidates), "", "NAME", METHODS, 0, 0, SKETCH, SIMILAR,
+     false, "method that generates candidates, if not --method"},
+    {"confirm", ND_OPTION_WORD, FIELD(confirm), "", "NAME", METHODS, 0, 0, SKETCH, SIMILAR, false,
+     "method that decides candidate pairs, if not --method"},
     {"similarity", ND_OPTION_WORD, FIELD(similarity), "jaccard", "NAME",
-     "jaccard cosine overlap edit containment", 0, 0, FIND,
-     "how similar two documents are; all but jaccard need an exact method"},
+     "jaccard cosine overlap edit containment", 0, 0, FIND, SIMILAR, true,
+     "similarity measure; all but jaccard need an exact method"},
     {"fingerprint", ND_OPTION_WORD, FIELD(fingerprint), "rabin", "NAME", "rabin xxh3 md5", 0, 0,
-     FIND, "method exact: what stands for a shingle (md5: 128 bits)"},
+     FIND, SIMILAR, false, "method exact: hash of a shingle (md5 has 128 bits)"},
     {"threshold", ND_OPTION_DECIMAL, FIELD(threshold), "0.8", "T", NULL, 0, 0,
-     FIND | ND_FOR_CLUSTER | ND_FOR_PLAN,
-     "near-duplicates are at least this similar, decided exactly; a whole number for overlap "
-     "(shared shingles) and edit (differing characters)"},
+     FIND | ND_FOR_CLUSTER | ND_FOR_PLAN, SIMILAR, true,
+     "least similarity of near-duplicates, compared exactly; a whole number for overlap (shared "
+     "shingles) and edit (differing characters, at most)"},
     {"recall", ND_OPTION_DECIMAL, FIELD(recall), "0.95", "R", NULL, 0, 0, FIND | ND_FOR_PLAN,
-     "the share of pairs at the threshold that must be found"},
-    {"permutations", ND_OPTION_COUNT, FIELD(permutations), "0", "N", NULL, 0, 2000, SKETCH,
-     "number of min values; 0 chooses from threshold and recall, or 84 for super-shingles and the "
-     "linear family"},
-    {"family", ND_OPTION_WORD, FIELD(family), "fast", "NAME", "fast linear", 0, 0, SKETCH,
-     "minhash: fast similarity sketching and bands; or a linear function per value, and every "
-     "pair that shares a value, as published"},
+     MINHASH, false, "share of the pairs at the threshold that must be found"},
+    {"permutations", ND_OPTION_COUNT, FIELD(permutations), "0", "N", NULL, 0, 2000, SKETCH, MINHASH,
+     false,
+     "number of MinHash values; 0: chosen from threshold and recall (84 for super-shingles and "
+     "--family linear)"},
+    {"family", ND_OPTION_WORD, FIELD(family), "fast", "NAME", "fast linear", 0, 0, SKETCH, MINHASH,
+     false,
+     "hash functions: fast similarity sketching and bands (fast), or a linear function per value "
+     "and every pair that shares a value, as published (linear)"},
     {"supershingles", ND_OPTION_COUNT, FIELD(supershingles), "6", "N", NULL, 1, 2000, SKETCH,
-     "super-shingles: groups that the min values are cut into"},
-    {"agree", ND_OPTION_COUNT, FIELD(agree), "2", "N", NULL, 1, 2000, FIND,
-     "super-shingles that must agree"},
-    {"bits", ND_OPTION_COUNT, FIELD(bits), "384", "N", NULL, 64, 1024, SKETCH,
-     "projection: bits of the sketch, a multiple of 64"},
-    {"agree-bits", ND_OPTION_COUNT, FIELD(agree_bits), "0", "N", NULL, 0, 1024, FIND,
-     "projection: bits that must agree; 0 means 31 of 32 (372 of 384)"},
-    {"combined-bits", ND_OPTION_COUNT, FIELD(combined_bits), "0", "N", NULL, 0, 1024, FIND,
-     "combined: bits that must agree when super-shingles do; 0 means 355 of 384"},
-    {"complete", ND_OPTION_FLAG, FIELD(complete), "no", NULL, NULL, 0, 0, FIND,
-     "projection: find every similar pair, whatever it costs"},
-    {"hamming", ND_OPTION_COUNT, FIELD(hamming), "3", "K", NULL, 0, 16, FIND,
+     SUPERSHINGLES, false, "number of super-shingles into which the MinHash values are grouped"},
+    {"agree", ND_OPTION_COUNT, FIELD(agree), "2", "N", NULL, 1, 2000, FIND, SUPERSHINGLES, false,
+     "number of super-shingles that must be equal"},
+    {"bits", ND_OPTION_COUNT, FIELD(bits), "384", "N", NULL, 64, 1024, SKETCH, BITS, false,
+     "projection: bits per sketch, a multiple of 64"},
+    {"agree-bits", ND_OPTION_COUNT, FIELD(agree_bits), "0", "N", NULL, 0, 1024, FIND, BITS, false,
+     "projection: bits that must agree; 0: 31 of 32 (372 of 384)"},
+    {"combined-bits", ND_OPTION_COUNT, FIELD(combined_bits), "0", "N", NULL, 0, 1024, FIND, BITS,
+     false, "combined methods: bits that must agree if the super-shingles do; 0: 355 of 384"},
+    {"complete", ND_OPTION_FLAG, FIELD(complete), "no", NULL, NULL, 0, 0, FIND, BITS, false,
+     "projection: find every similar pair, at any cost"},
+    {"hamming", ND_OPTION_COUNT, FIELD(hamming), "3", "K", NULL, 0, 16, FIND, BITS, false,
      "simhash: bits of 64 that may differ"},
-    {"weights", ND_OPTION_WORD, FIELD(weights), "one", "HOW", "one tf tfidf", 0, 0, SKETCH,
-     "simhash: what a feature counts: 1; as often as it occurs; or less if many documents have it"},
+    {"weights", ND_OPTION_WORD, FIELD(weights), "one", "HOW", "one tf tfidf", 0, 0, SKETCH, BITS,
+     false,
+     "simhash: weight of a feature: 1 (one), its count in the document (tf), or its count, less "
+     "for features of many documents (tfidf)"},
     {"features", ND_OPTION_WORD, FIELD(features), "tokens", "KIND", "tokens shingles", 0, 0, SKETCH,
-     "simhash, projection: what is added up"},
-    {"bands", ND_OPTION_COUNT, FIELD(bands), "0", "N", NULL, 0, 2000, FIND,
-     "number of bands; 0 chooses"},
-    {"rows", ND_OPTION_COUNT, FIELD(rows), "0", "N", NULL, 0, 2000, FIND,
-     "positions per band; 0 chooses"},
+     BITS, false, "simhash, projection: feature kind"},
+    {"bands", ND_OPTION_COUNT, FIELD(bands), "0", "N", NULL, 0, 2000, FIND, MINHASH, false,
+     "number of bands; 0: chosen from threshold and recall"},
+    {"rows", ND_OPTION_COUNT, FIELD(rows), "0", "N", NULL, 0, 2000, FIND, MINHASH, false,
+     "MinHash values per band; 0: chosen from threshold and recall"},
     {"seed", ND_OPTION_SEED, FIELD(seed), "1", "N", NULL, 0, 0,
-     SKETCH | ND_FOR_PLAN | ND_FOR_EXPLAIN, "seed of the hash functions, or random"},
-    {"sample", ND_OPTION_LIST, FIELD(sample), "", "HOW", NULL, 0, 0, FIND,
-     "which shingles are kept: mod:N[:R], min:N, sct:N, cap:N, adaptive:P or adaptive:FILE; may be "
-     "given several times"},
+     SKETCH | ND_FOR_PLAN | ND_FOR_EXPLAIN, MINHASH, false,
+     "seed of the hash functions: a number, or random"},
+    {"sample", ND_OPTION_LIST, FIELD(sample), "", "HOW", NULL, 0, 0, FIND, SAMPLING, false,
+     "shingles to keep: mod:N[:R], min:N, sct:N, cap:N, adaptive:P or adaptive:FILE; may be "
+     "repeated"},
     {"ignore-boilerplate", ND_OPTION_FLAG, FIELD(ignore_boilerplate), "no", NULL, NULL, 0, 0, FIND,
-     "leave passages out of the comparison that recur on the pages of a site (by URL)"},
+     BOILERPLATE, false, "leave out passages that recur on the pages of a site (by URL)"},
     {"boilerplate-share", ND_OPTION_DECIMAL, FIELD(boilerplate_share), "0.3", "S", NULL, 0, 0, FIND,
-     "… on more than this share of its pages"},
+     BOILERPLATE, false, "share of a site's pages above which a passage is boilerplate"},
     {"verify", ND_OPTION_WORD, FIELD(verify), "", "HOW", "exact sample sketch none", 0, 0, FIND,
-     "exact compares the documents (the default, but for the methods that sketches define), sample "
-     "only what --sample keeps of them (the default with --sample), sketch trusts the sketches, "
-     "none lists candidates"},
-    {"bucket-cap", ND_OPTION_COUNT, FIELD(bucket_cap), "128", "N", NULL, 2, 1000000, FIND,
-     "larger buckets are compared with their most wanted document only, and reported"},
-    {"collapse", ND_OPTION_FLAG, FIELD(collapse), "no", NULL, NULL, 0, 0, ND_FOR_PAIRS,
-     "list an exact copy once, with its first; always on in dedup"},
-    {"columns", ND_OPTION_TEXT, FIELD(columns), "similarity", "LIST", NULL, 0, 0, SKETCH,
-     "what pairs show behind the two ids, separated by commas: similarity, exact, minhash, "
-     "supershingle, projection, simhash, site"},
+     SIMILAR, false,
+     "how candidates are verified: exact compares documents (default, except for methods that "
+     "sketches define); sample compares what --sample keeps (default with --sample); sketch "
+     "compares sketches; none lists all candidates"},
+    {"bucket-cap", ND_OPTION_COUNT, FIELD(bucket_cap), "128", "N", NULL, 2, 1000000, FIND, MINHASH,
+     false, "in a larger bucket, compare each document only with the preferred one"},
+    {"collapse", ND_OPTION_FLAG, FIELD(collapse), "no", NULL, NULL, 0, 0, ND_FOR_PAIRS, RESULT,
+     false, "list an exact duplicate once, with its first occurrence (dedup always does)"},
+    {"columns", ND_OPTION_TEXT, FIELD(columns), "similarity", "LIST", NULL, 0, 0, SKETCH, RESULT,
+     false,
+     "columns after the two ids, separated by commas: similarity, exact, minhash, supershingle, "
+     "projection, simhash, site"},
     {"cluster", ND_OPTION_WORD, FIELD(cluster), "", "HOW", "star components", 0, 0,
-     ND_FOR_DEDUP | ND_FOR_CLUSTER,
-     "star: every member is similar to the kept one (dedup's default); components: chains count "
-     "(cluster's default)"},
-    {"keep", ND_OPTION_TEXT, FIELD(keep), "first", "WHICH", NULL, 0, 0, ND_FOR_DEDUP,
-     "which member stays: first, longest, shortest, oldest, newest, url, centre or field:NAME"},
-    {"top", ND_OPTION_COUNT, FIELD(top), "0", "K", NULL, 0, 1000, ND_FOR_PAIRS,
-     "only pairs that are among the K best of one of their documents, instead of a threshold "
-     "(an exact method); 0 means all"},
-    {"stats", ND_OPTION_FLAG, FIELD(stats), "no", NULL, NULL, 0, 0, FIND,
-     "print the joins' counts: candidates after each filter, verified, results, seconds"},
-    {"against", ND_OPTION_TEXT, FIELD(against), "", "OTHER", NULL, 0, 0, FIND,
-     "only pairs between the input and this file or directory; dedup drops from the input what is "
-     "in it already"},
+     ND_FOR_DEDUP | ND_FOR_CLUSTER, RESULT, false,
+     "star: every member is similar to the kept one (default of dedup); components: connected "
+     "pairs form a cluster (default of cluster)"},
+    {"keep", ND_OPTION_TEXT, FIELD(keep), "first", "WHICH", NULL, 0, 0, ND_FOR_DEDUP, RESULT, true,
+     "member of a cluster to keep: first, longest, shortest, oldest, newest, url, centre or "
+     "field:NAME"},
+    {"top", ND_OPTION_COUNT, FIELD(top), "0", "K", NULL, 0, 1000, ND_FOR_PAIRS, RESULT, false,
+     "only pairs among the K best of one of their documents, instead of a threshold (exact "
+     "methods); 0: all"},
+    {"stats", ND_OPTION_FLAG, FIELD(stats), "no", NULL, NULL, 0, 0, FIND, RESULT, false,
+     "print counts of a join to standard error: candidates after each filter, verified pairs, "
+     "results, seconds"},
+    {"against", ND_OPTION_TEXT, FIELD(against), "", "OTHER", NULL, 0, 0, FIND, RESULT, true,
+     "reference collection, a file or directory: list only pairs between the input and it; dedup "
+     "drops input documents that it contains"},
     {"max-document", ND_OPTION_SIZE, FIELD(max_document), "64M", "SIZE", NULL, 1, UINT64_C(1) << 30,
-     READ, "longer documents are rejected (also what a packed one may grow to)"},
+     READ, INPUT, false,
+     "reject longer documents; a compressed one may not grow beyond this either"},
     {"threads", ND_OPTION_COUNT, FIELD(threads), "0", "N", NULL, 0, 1024, SKETCH | ND_FOR_PLAN,
-     "threads to use; 0 means all cores"},
+     RESOURCES, true, "number of threads; 0: all cores"},
     {"memory", ND_OPTION_SIZE, FIELD(memory), "0", "SIZE", NULL, 0, UINT64_C(1) << 50,
-     SKETCH | ND_FOR_PLAN, "memory to use; 0 means half of the machine's, or of a cgroup's limit"},
-    {"tmp", ND_OPTION_TEXT, FIELD(tmp), "", "DIR", NULL, 0, 0, SKETCH | ND_FOR_PLAN,
-     "where temporary files go; normally beside the output"},
-    {"shard", ND_OPTION_TEXT, FIELD(shard), "", "I/N", NULL, 0, 0, ND_FOR_DEDUP,
-     "only read and sketch part I of N into the output directory; a last run without it finishes"},
-    {"resume", ND_OPTION_WORD, FIELD(resume), "auto", "HOW", "auto never", 0, 0, WRITE,
+     SKETCH | ND_FOR_PLAN, RESOURCES, true,
+     "memory budget; 0: half of the machine's memory or of its control group's limit"},
+    {"tmp", ND_OPTION_TEXT, FIELD(tmp), "", "DIR", NULL, 0, 0, SKETCH | ND_FOR_PLAN, RESOURCES,
+     false, "directory for temporary files; normally beside the output"},
+    {"shard", ND_OPTION_TEXT, FIELD(shard), "", "I/N", NULL, 0, 0, ND_FOR_DEDUP, RESOURCES, false,
+     "only read and sketch part I of N into the output directory; a last run without --shard "
+     "completes it"},
+    {"resume", ND_OPTION_WORD, FIELD(resume), "auto", "HOW", "auto never", 0, 0, WRITE, RESULT,
+     false,
      "auto resumes an interrupted run; never starts over, and replaces a finished result once the "
      "new one is complete"},
-    {"force", ND_OPTION_FLAG, FIELD(force), "no", NULL, NULL, 0, 0, WRITE,
+    {"force", ND_OPTION_FLAG, FIELD(force), "no", NULL, NULL, 0, 0, WRITE, RESULT, false,
      "replace an output file, or write into an output directory, that neardup did not make; never "
      "an input"},
-    {"sync", ND_OPTION_WORD, FIELD(sync), "yes", "HOW", "yes no", 0, 0, WRITE,
-     "yes: a finished result is on disk before the command ends; no: skip the wait, so a power "
-     "cut soon afterwards may damage the result"},
-    {"csv", ND_OPTION_FLAG, FIELD(csv), "no", NULL, NULL, 0, 0, LIST,
+    {"sync", ND_OPTION_WORD, FIELD(sync), "yes", "HOW", "yes no", 0, 0, WRITE, RESULT, false,
+     "yes: a finished result is on disk before the command ends; no: skip the wait, so a power cut "
+     "soon afterwards may damage the result"},
+    {"csv", ND_OPTION_FLAG, FIELD(csv), "no", NULL, NULL, 0, 0, LIST, RESULT, false,
      "write lists as CSV (RFC 4180), safe to open in a spreadsheet"},
     {"max-stdin", ND_OPTION_SIZE, FIELD(max_stdin), "0", "SIZE", NULL, 0, UINT64_C(1) << 60, READ,
-     "store at most this much of standard input; 0 means half of the free disk space"},
+     INPUT, false, "store at most this much of standard input; 0: half of the free disk space"},
     {"progress", ND_OPTION_WORD, FIELD(progress), "auto", "HOW", "auto json none", 0, 0,
-     SKETCH | ND_FOR_PLAN | ND_FOR_EXPLAIN, "auto: a bar on a terminal, nothing in a pipe"},
-    {NULL, ND_OPTION_FLAG, 0, 0, NULL, NULL, NULL, 0, 0, 0, NULL}};
+     SKETCH | ND_FOR_PLAN | ND_FOR_EXPLAIN, RESOURCES, false,
+     "auto: a bar on a terminal, nothing in a pipe; json: a JSON object per line"},
+    {NULL, ND_OPTION_FLAG, 0, 0, NULL, NULL, NULL, 0, 0, 0, NULL, false, NULL}};
 
 const nd_option_info *nd_option_table(void) {
   return table;
@@ -166,11 +194,11 @@ void nd_options_init(nd_options *options) {
   options->threshold_given = 0;
 }
 
-/* Edit distance, for "did you mean"; our names, b, are short. */
-static unsigned name_distance(const char *a, const char *b) {
+/* Levenshtein's distance. */
+unsigned nd_name_distance(const char *a, const char *b) {
   unsigned row[64];
   size_t n = strlen(b);
-  if (strlen(a) > 62) return 99;
+  if (strlen(a) > 62 || n > 62) return 99;
   for (size_t j = 0; j <= n; j++) row[j] = (unsigned)j;
   for (size_t i = 0; a[i]; i++) {
     unsigned diagonal = row[0];
@@ -190,15 +218,15 @@ static nd_status unknown(const char *name, nd_error *err) {
   const char *nearest = NULL;
   unsigned best = 4;
   for (const nd_option_info *info = table; info->name; info++) {
-    unsigned d = name_distance(name, info->name);
+    unsigned d = nd_name_distance(name, info->name);
     if (d < best) {
       best = d;
       nearest = info->name;
     }
   }
   if (nearest)
-    return nd_fail(err, ND_ERR_USAGE, "there is no option --%s; did you mean --%s?", name, nearest);
-  return nd_fail(err, ND_ERR_USAGE, "there is no option --%s", name);
+    return nd_fail(err, ND_ERR_USAGE, "unknown option --%s; did you mean --%s?", name, nearest);
+  return nd_fail(err, ND_ERR_USAGE, "unknown option --%s", name);
 }
 
 static bool word_allowed(const char *values, const char *value) {

@@ -91,11 +91,11 @@ def test_stubs_agree_with_the_module(tmp_path):
 
 
 def test_unknown_option_names_the_nearest():
-    with pytest.raises(neardup.UsageError, match="no option treshold; did you mean threshold"):
+    with pytest.raises(neardup.UsageError, match="unknown option treshold; did you mean threshold"):
         neardup.dedup([], treshold=0.8)
     with pytest.raises(neardup.UsageError, match="did you mean bucket_cap"):
         neardup.pairs([], bucket_cup=3)
-    with pytest.raises(neardup.UsageError, match="no option treshold"):
+    with pytest.raises(neardup.UsageError, match="unknown option treshold"):
         neardup.dedup([], treshold=None)
 
 

@@ -265,7 +265,7 @@ static void unknown_names(void **state) {
   expect_wrong("permutation", "1", "did you mean --permutations?");
   expect_wrong("max-documents", "1", "did you mean --max-document?");
   expect_wrong("shingles", "words:5", "did you mean --shingle?");
-  expect_wrong("frobnicate-everything", "1", "no option --frobnicate-everything");
+  expect_wrong("frobnicate-everything", "1", "unknown option --frobnicate-everything");
   nd_options o;
   nd_options_init(&o);
   assert_int_equal(nd_options_set(&o, "frobnicate-everything", "1", &err), ND_ERR_USAGE);
