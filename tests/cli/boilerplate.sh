@@ -45,3 +45,19 @@ neardup pairs "$SRC/examples/corpus/text" --threshold 0.5 2>/dev/null | cut -f3 
 neardup pairs "$SRC/examples/corpus/text" --threshold 0.5 --ignore-boilerplate 2>/dev/null | cut -f3 | md5sum
 head -3 pages.jsonl >three.jsonl
 neardup pairs three.jsonl --threshold 0.5 --ignore-boilerplate 2>/dev/null | wc -l
+. "$SRC/tests/cli/lib/lib.sh"
+title "more sites than there was room for"
+seq 1 1500 | awk '{ printf "{\"id\":%d,\"url\":\"http://h%d.org/\",\"text\":\"a menu of all the sites here and a word w%d of its own\"}\n", $1, $1 % 1200, $1 }' >sites.jsonl
+neardup pairs --ignore-boilerplate --verify exact sites.jsonl 2>&1 >/dev/null | grep -E '^(boiler|neardup)' || echo none
+title "one document with boilerplate"
+menu=$(words 1 40 menu)
+for i in 1 2 3 4 5; do json $i "$menu $(words $((i * 100)) $((i * 100 + 60)))" "\"url\":\"http://a.org/$i\""; done >site.jsonl
+neardup pairs --ignore-boilerplate site.jsonl 2>&1 >/dev/null | grep boiler
+head -n 2 site.jsonl | sed 's/a.org/b.org/' >>site.jsonl
+json no "$FOX" >>site.jsonl
+neardup pairs --ignore-boilerplate site.jsonl 2>&1 >/dev/null | grep boiler
+title "documents that are nothing but boilerplate"
+for i in 1 2 3 4; do json $i "$(for k in $(seq $i); do words 1 12 menu; done | paste -sd ' ')" "\"url\":\"http://c.org/$i\""; done >menus.jsonl
+neardup pairs --ignore-boilerplate menus.jsonl 2>&1 >/dev/null | grep boiler
+json 5 "$(words 1 12 menu) $(words 1 60)" '"url":"http://c.org/5"' >>menus.jsonl
+neardup pairs --ignore-boilerplate menus.jsonl 2>&1 >/dev/null | grep boiler

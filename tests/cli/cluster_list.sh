@@ -29,3 +29,12 @@ fails cluster
 fails cluster .
 title "a line without end"
 head -c 70000000 /dev/zero | tr '\0' x | fails cluster -
+title "lists of pairs with odd numbers"
+for value in 1.2.3 1. .5 1.x 5000000000 -1 1e-1 ''; do
+  printf 'a\tb\t%s\n' "$value" >list
+  neardup cluster list 2>&1 | grep -E 'neardup:|^a'
+done
+for line in '\tb\t1' 'a\t\t1' 'a' 'a\tb'; do
+  printf "$line\n" >list
+  neardup cluster list 2>&1 | grep -E 'neardup:|^a'
+done

@@ -55,3 +55,22 @@ fails eval --truth missing.tsv result.tsv
 printf 'a b\n' >bad; fails eval --truth truth.tsv bad
 printf 'a\tb\tmuch\n' >bad; fails eval --truth truth.tsv bad
 head -c 30 truth.gz >cut.gz; fails eval --truth cut.gz result.tsv 2>&1 | sed 's/byte [0-9]*/byte …/'
+L=$(printf 'long%.0s' $(seq 50))
+printf 'a\tb\t1\nb\tc\t0.5\ng\th\t1\n%s\ta\t1\n' $L >pairs
+title "eval: sizes, contradictions, long ids, empty fields"
+printf 'a\tb\t1\nb\tc\t0\nc\td\t1\n%s\ta\t1\na\t%s\t0\nb\ta\t0\nb\ta\t1\n' $L $L >truth
+printf 'a\tx\nb\tx\nc\ty\nd\ty\nc\tx\nc\tz\n' >clusters
+printf 'a\t10\nb\t-5\n' >sizes
+fails eval --truth truth pairs --by size --documents sizes
+printf 'a\tmany\n' >sizes; fails eval --truth truth pairs --by size --documents sizes
+printf 'a\nb\t20\nc\t30\t\n' >sizes; fails eval --truth truth pairs --by size --documents sizes
+fails eval --truth truth clusters | sed 's/long[long]*/LONG/g'
+fails eval --truth truth --judged clusters --as pairs | sed 's/long[long]*/LONG/g'
+fails eval --truth clusters --truth-kind clusters pairs --as clusters | sed 's/long[long]*/LONG/g'
+fails eval --truth clusters --truth-kind clusters clusters --result-kind clusters --json
+for line in '\tb' 'a\t' 'a'; do
+  printf "$line\n" >bad
+  fails eval --truth bad truth
+done
+fails eval --truth truth --truth-kind auto pairs --result-kind pairs | sed -n '2,4p;$p'
+fails eval --truth truth --truth-kind lists pairs

@@ -17,3 +17,6 @@ title "no id: the line"
 pairs in.jsonl --id-field none --text-field body
 title "the usual names"
 neardup inspect in.jsonl | cut -f1,3-
+title "texts that are none"
+for value in 1 true false null '{}' '[]'; do printf '{"text":%s}\n' "$value"; done >types.jsonl
+neardup inspect types.jsonl 2>/dev/null | cut -f 3-; neardup inspect --text-field body types.jsonl 2>/dev/null | tail -n 1 | cut -f 3-

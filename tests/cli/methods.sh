@@ -34,3 +34,10 @@ neardup dedup hot.jsonl --bucket-cap 10 -o hot 2>&1 | grep -c '^hot .* buckets* 
 counts hot
 neardup dedup hot.jsonl --bucket-cap 1000 -o cool 2>&1 | grep -c '^hot'
 counts cool
+title "one hot bucket, one id twice"
+for i in 1 2 3 4 5 6; do json same "$FOX $i"; done >hot.jsonl
+neardup pairs --bands 1 --rows 1 --bucket-cap 2 hot.jsonl 2>&1 >/dev/null | grep hot
+{ json a "$FOX"; json a "$RICE"; json b "$(words 1 9)"; json c "$(words 20 29)"; } >twice.jsonl
+rm -rf out; neardup dedup twice.jsonl -o out 2>&1 | grep -i 'id'
+title "--stats without a join"
+neardup pairs --stats hot.jsonl 2>&1 >/dev/null | grep -c records

@@ -68,3 +68,16 @@ title "--against, and sites"
 json b "$FOX 1" '"url":"http://b.org/"' >other.jsonl
 neardup dedup in.jsonl -o against --against other.jsonl $SURE 2>/dev/null; check against
 grep -o 'a.example.org, [a-z]*: [0-9]*' against/report.html
+title "more files than a report lists: by folder"
+rm a b; mkdir -p a b/c
+for i in $(seq 120); do echo "$(words $i $((i + 30)))" >a/$i.txt; echo "$(words $i $((i + 30)) v)" >b/c/$i.txt; done
+echo "$FOX" >top.txt
+rm -rf out; neardup dedup --threshold 0.9 top.txt a/ b -o out 2>/dev/null; echo $?
+grep -o 'By folder' out/report.html | head -n 1
+grep -oE '>(a|b/c|\.)<' out/report.html | sort -u
+title "inputs with quotes, and more of them than are shown"
+mkdir "it's"; names=()
+for i in $(seq 30); do echo "$FOX $i" >"it's/$i.txt"; names+=("it's/$i.txt"); done
+rm -rf out; neardup dedup "${names[@]}" -o out 2>/dev/null
+grep -o 'neardup dedup.*' out/report.html | head -n 1 | cut -c 1-60
+grep -o ' … -o out' out/report.html | head -n 1

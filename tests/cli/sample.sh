@@ -46,3 +46,31 @@ neardup pairs --sample adaptive:nowhere few.lines
 neardup pairs --sample adaptive:few.lines few.lines
 neardup pairs --sample adaptive:plan few.lines
 neardup pairs --sample adaptive:plan --threshold 0.5 --shingle words:3 few.lines
+. "$SRC/tests/cli/lib/lib.sh"
+title "a plan by hand: documents of different ratios"
+for i in $(seq 40); do json $i "$(words $((i / 2 * 7)) $((i / 2 * 7 + 30 + i % 2 + i * i)))"; done >sizes.jsonl
+plan() { printf 'neardup-plan 1\nthreshold 0.3\nprecision 0.9\nshingle words:5\ntokens words\n%bend %s\n' "$1" "$2"; }
+plan 'group 200 2\ngroup 700 4\ngroup - 8\n' 3 >three
+plan 'group 200 4\ngroup 700 4\ngroup - 8\n' 3 >same
+for p in three same; do
+  neardup pairs --method exact --threshold 0.3 --sample adaptive:$p sizes.jsonl 2>said | wc -l; grep sample said
+  neardup pairs --method exact --threshold 0.3 --sample sct:9 --sample adaptive:$p sizes.jsonl 2>said | wc -l; grep sample said
+  neardup pairs --threshold 0.3 --sample adaptive:$p sizes.jsonl --verify sample 2>said | wc -l; grep sample said
+done
+rm -rf out; neardup dedup --threshold 0.3 --sample adaptive:three sizes.jsonl -o out 2>/dev/null; grep '"plan"' out/summary.json
+fails pairs --method exact --threshold 0.4 --sample adaptive:three sizes.jsonl
+fails pairs --method exact --threshold 0.3 --shingle words:4 --sample adaptive:three sizes.jsonl
+fails pairs --method exact --threshold 0.3 --tokens codepoints --shingle words:5 --sample adaptive:three sizes.jsonl
+fails pairs --method exact --threshold 0.3 --sample adaptive:three --sample mod:2 sizes.jsonl
+fails pairs --method exact --threshold 0.3 --sample adaptive:three --sample adaptive:0.9 sizes.jsonl
+fails pairs --method exact --threshold 0.3 --sample adaptive: sizes.jsonl
+fails pairs --method exact --threshold 0.3 --sample adaptive:$(printf 'x%.0s' $(seq 1100)) sizes.jsonl 2>&1 | cut -c 1-60
+mkdir a; fails pairs --method exact --threshold 0.3 --sample adaptive:a sizes.jsonl
+for bad in 'group 200 3\ngroup - 8\n:2' 'group - 8\n:2' 'group 9 2\ngroup 8 2\ngroup - 2\n:3' ':0' 'group - 0\n:1'; do
+  plan "${bad%:*}" "${bad##*:}" >bad
+  fails pairs --method exact --threshold 0.3 --sample adaptive:bad sizes.jsonl 2>&1 | sed -n 2p
+done
+title "samples: one document is emptied, none, all"
+{ json a "$(words 1 80)"; json b "$(words 1 80) more"; json c "one two three four five"; } >sample.jsonl
+for n in 2 4 8 64 1024; do neardup pairs --method exact --sample mod:$n sample.jsonl 2>&1 >/dev/null | grep sample; done
+: >none.jsonl; neardup pairs --method exact --sample mod:2 none.jsonl 2>&1 >/dev/null | grep sample

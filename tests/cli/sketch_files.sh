@@ -101,3 +101,8 @@ fails info
 neardup sketch bad.jsonl -o bad.nds 2>/dev/null
 echo "exit $?"
 neardup info bad.nds
+title "ids with line ends in a file of sketches"
+printf '{"id":"a\\tb\\nc\\rd\\\\e","text":"%s"}\n{"id":"x\\\\","text":"%s"}\n' "$FOX" "$FOX" >ids.jsonl
+neardup sketch ids.jsonl -o ids.nds 2>/dev/null
+neardup pairs ids.nds 2>/dev/null; neardup pairs ids.jsonl 2>/dev/null
+fails sketch -o none.nds

@@ -38,3 +38,26 @@ for columns in 30 45 90 300; do
   on $columns neardup pairs --help | awk -v c=$columns 'length > w && !/neardup / { w = length }
     END { print c, w <= (c < 40 ? 40 : c > 100 ? 100 : c) ? "fits" : "too wide: " w }'
 done
+title "a terminal gets no control characters, wherever they are"
+export TERM=xterm
+python3 - >control.jsonl <<'X'
+import json
+for i in range(300):
+    print(json.dumps({"id": "x" * (i % 17) + "\x9b31m\x7f\u00e9\x1b[2J" + str(i), "text": "a b c d e f g h i j"}))
+X
+on 80 neardup pairs control.jsonl >screen
+grep -ac '31m' screen; grep -acP '\xc2\x9b|\x7f|\x1b' screen
+on 80 neardup explain "$(printf 'no\302\233such\033id')" x control.jsonl | tail -n 2
+mkdir names; printf 'x y z\n' >"names/$(printf 'a\302\251')"; printf 'x y z\n' >"names/$(printf 'b\302c')"
+on 80 neardup inspect names | grep -ac "$(printf '\302\251')"
+title "a terminal that goes away"
+python3 - <<'X'
+import os, pty, subprocess
+ours, theirs = pty.openpty()
+p = subprocess.Popen(["neardup", "inspect", "-"], stdin=subprocess.PIPE, stdout=theirs, stderr=subprocess.PIPE,
+                     start_new_session=True)
+os.close(theirs)
+os.close(ours)
+said = p.communicate(b'{"text": "one two three"}\n')[1].decode().splitlines()
+print(p.returncode, said[-1])
+X

@@ -50,6 +50,11 @@ fails pairs in.jsonl --memory 99999999999T
 fails pairs in.jsonl --max-document 0
 fails pairs in.jsonl --max-document 2G
 fails pairs in.jsonl --seed -1
+title "sizes"
+for size in 64MiB 64mb 64Mb 65536K 67108864 64MB 64Mi 64iB 64MBB 99999999T; do
+  neardup pairs --memory $size in.jsonl 2>&1 | grep neardup: || echo $size
+done
+fails pairs --$(printf 'very-%.0s' $(seq 20))long in.jsonl
 title "words"
 for option in format tokens method similarity verify progress; do fails pairs in.jsonl --$option nonsense; done
 fails dedup in.jsonl -o out --cluster nonsense
