@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/pair.h"
+
 /* A key and its payload: the unit of the sorting and grouping steps. */
 typedef struct nd_item {
   uint64_t key;

@@ -115,7 +115,7 @@ typedef struct giver {
 static nd_status give(giver *g, uint32_t a, uint32_t b, uint64_t kind, nd_error *err) {
   if (g->split && (a >= g->split || b < g->split)) return ND_OK;
   g->stats->edges++;
-  g->out[g->out_n++] = (nd_item){(uint64_t)a << 32 | b, kind};
+  g->out[g->out_n++] = (nd_item){nd_pair_key(a, b), kind};
   if (g->out_n < BATCH) return ND_OK;
   g->out_n = 0;
   return nd_sorter_add(g->pairs, g->out, BATCH, err);

@@ -35,7 +35,7 @@ typedef struct nd_bucket_stats {
 void nd_bucket_stats_add(nd_bucket_stats *to, const nd_bucket_stats *from);
 
 /* Reads all groups (values are documents' numbers, rising inside a group) and
- * adds the pairs to `pairs`: keys a << 32 | b with a < b, value ND_PAIR_FULL for
+ * adds the pairs to `pairs`: pairs with a < b, value ND_PAIR_FULL for
  * one of a whole bucket, ND_PAIR_STAR for a star edge.  split != 0: only pairs of
  * a document below it and one not.  `last_centre` (one
  * per document, may be NULL) spares repeats of one star edge: it only saves

@@ -74,7 +74,7 @@ uint32_t nd_hamming_guaranteed(uint32_t pieces);
 /* Bytes that a search among n vectors in memory takes, with the vectors. */
 uint64_t nd_hamming_bytes(uint64_t n, uint32_t words);
 
-/* Adds the pairs to `pairs`: key a << 32 | b with a < b (document numbers), value
+/* Adds the pairs to `pairs`: document numbers a < b, value
  * the number of differing bits; each pair once.  The stats, too, are the same for
  * any number of threads; only `compared` depends on where the vectors are. */
 nd_status nd_hamming_pairs(nd_sorter *pairs, nd_hamming_stats *stats,

@@ -17,7 +17,7 @@ static nd_status give(nd_solver *s, uint32_t i, uint32_t j, uint32_t distance, n
   uint32_t a = i < j ? i : j, b = i < j ? j : i;
   if (r->split && (a >= r->split || b < r->split)) return ND_OK;
   s->stats.pairs++;
-  s->out[s->out_n++] = (nd_item){(uint64_t)a << 32 | b, distance};
+  s->out[s->out_n++] = (nd_item){nd_pair_key(a, b), distance};
   return s->out_n == ND_SOLVE_BATCH ? nd_solve_flush(s, err) : ND_OK;
 }
 

@@ -49,7 +49,7 @@ static nd_status give(const search *s, giver *g, uint32_t i, uint32_t j, nd_erro
   uint32_t a = r->number ? r->number[i] : i, b = r->number ? r->number[j] : j;
   if (r->split && (a >= r->split || b < r->split)) return ND_OK;
   g->stats.edges++;
-  g->out[g->n++] = (nd_item){(uint64_t)a << 32 | b, 1};
+  g->out[g->n++] = (nd_item){nd_pair_key(a, b), 1};
   return g->n == BATCH ? flush(s, g, err) : ND_OK;
 }
 

@@ -43,7 +43,7 @@ uint64_t nd_rows_value(const void *rows, uint64_t row, uint32_t place);
 uint64_t nd_rows_mega(const void *rows, uint64_t row, uint32_t place);
 
 /* Adds to `pairs`, which must be a unique sorter with nd_sorter_sum: keys
- * a << 32 | b with a < b, value 1 for every place looked at that agrees.  With
+ * nd_pair_key(a, b) with a < b, value 1 for every place looked at that agrees.  With
  * needed = 1 and no hot run the sums are the numbers of agreeing places; else
  * they are lower bounds, and nd_rows_agree says the number.  12 bytes of memory
  * for each row, once. */

@@ -31,8 +31,8 @@ static nd_status each_pair(nd_clusters *c, nd_sorter *pairs, const uint32_t *doc
     status = nd_sorter_next(&n, items, ROOM, pairs, err);
     if (status != ND_OK || n == 0) break;
     for (size_t i = 0; i < n; i++) {
-      uint32_t a = (uint32_t)(items[i].key >> 32), b = (uint32_t)items[i].key;
-      take(c, document ? document[a] : a, document ? document[b] : b, items[i].value);
+      const nd_pair p = nd_pair_of(items[i].key);
+      take(c, document ? document[p.a] : p.a, document ? document[p.b] : p.b, items[i].value);
     }
   }
   nd_free(items);
@@ -52,9 +52,8 @@ nd_status nd_clusters_star(nd_clusters *c, nd_sorter *pairs, const uint32_t *doc
   return each_pair(c, pairs, document, take_star, err);
 }
 
-/* Numerators crosswise. */
 static bool less(uint64_t x, uint64_t y) {
-  return (x >> 32) * (uint32_t)y < (y >> 32) * (uint32_t)x;
+  return nd_fraction_compare(nd_fraction_of(x), nd_fraction_of(y)) < 0;
 }
 
 static void take_largest(nd_clusters *c, uint32_t a, uint32_t b, uint64_t value) {

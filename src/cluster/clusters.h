@@ -26,11 +26,11 @@ typedef struct nd_clusters {
 nd_status nd_clusters_init(nd_clusters *c, uint32_t n, nd_error *err) ND_MUST_CHECK;
 void nd_clusters_clear(nd_clusters *c);
 
-/* `pairs`: key = position_a << 32 | position_b with position_a < position_b in
+/* `pairs`: keys are pairs of positions with position_a < position_b in
  * the wanted order, rising; `document[position]` maps back (NULL: identity). */
 nd_status nd_clusters_star(nd_clusters *c, nd_sorter *pairs, const uint32_t *document,
                            nd_error *err) ND_MUST_CHECK;
-/* Values are fractions, numerator << 32 | denominator; `smaller` ones are nearer (edit). */
+/* Values are packed fractions; `smaller` ones are nearer (edit). */
 nd_status nd_clusters_nearest(nd_clusters *c, nd_sorter *pairs, const uint32_t *document,
                               bool smaller, nd_error *err) ND_MUST_CHECK;
 nd_status nd_clusters_components(nd_clusters *c, nd_sorter *pairs, const uint32_t *document,

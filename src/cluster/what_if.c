@@ -5,8 +5,8 @@ enum { ROOM = 1 << 12, WORD = 64 };
 
 /* The highest threshold that a value reaches. */
 static unsigned percent_of(const nd_what_if *w, uint64_t value) {
-  const uint64_t num = value >> 32, den = (uint32_t)value;
-  uint64_t percent = den ? num * 100 / den : 0;
+  const nd_fraction f = nd_fraction_of(value);
+  uint64_t percent = f.den ? (uint64_t)f.num * 100 / f.den : 0;
   if (percent >= ND_WHAT_IF_STEPS) percent = ND_WHAT_IF_STEPS - 1;
   return percent < w->low && w->every ? w->low : (unsigned)percent;
 }
@@ -26,8 +26,9 @@ static nd_status mark_dropped(uint64_t *mask, const nd_what_if *w, unsigned word
     ND_TRY(nd_sorter_next(&n, items, ROOM, w->pairs, err));
     if (n == 0) return ND_OK;
     for (size_t i = 0; i < n; i++) {
-      const uint64_t *a = mask + (items[i].key >> 32) * words;
-      uint64_t *b = mask + (uint64_t)(uint32_t)items[i].key * words;
+      const nd_pair p = nd_pair_of(items[i].key);
+      const uint64_t *a = mask + (size_t)p.a * words;
+      uint64_t *b = mask + (size_t)p.b * words;
       const unsigned percent = percent_of(w, items[i].value);
       for (unsigned k = 0; k < words; k++) b[k] |= bits_up_to(percent, w->low + k * WORD) & ~a[k];
     }
@@ -79,8 +80,8 @@ static nd_status join_components(uint64_t dropped[ND_WHAT_IF_STEPS], uint32_t *p
     ND_TRY(nd_sorter_next(&n, items, ROOM, sorted, err));
     if (n == 0) return ND_OK;
     for (size_t i = 0; i < n; i++) {
-      const uint32_t a = find_root(parent, (uint32_t)(items[i].value >> 32));
-      const uint32_t b = find_root(parent, (uint32_t)items[i].value);
+      const uint32_t a = find_root(parent, nd_pair_of(items[i].value).a);
+      const uint32_t b = find_root(parent, nd_pair_of(items[i].value).b);
       if (a == b) continue;
       parent[a > b ? a : b] = a > b ? b : a;
       dropped[ND_WHAT_IF_STEPS - 1 - items[i].key]++;

@@ -14,7 +14,7 @@
 enum { ND_WHAT_IF_STEPS = 101 }; /* 0.00, 0.01 … 1.00 */
 
 typedef struct nd_what_if {
-  nd_sorter *pairs; /* as for nd_clusters_star; values are numerator << 32 | denominator */
+  nd_sorter *pairs; /* as for nd_clusters_star; values are packed fractions */
   uint32_t n;       /* documents are positions below it */
   unsigned low;     /* hundredths: the lowest threshold */
   bool every;       /* a pair below that counts there, too */

@@ -36,7 +36,7 @@ typedef struct merger {
   const nd_text_source *source;
   nd_scatter *shingles;             /* mixed fingerprint → rest of it | document */
   nd_common *common;                /* counts of a round */
-  nd_sorter *counts;                /* a << 32 | b → common, when one round is not enough */
+  nd_sorter *counts;                /* pair → common, when one round is not enough */
   uint32_t *size;                   /* per document and ratio: distinct shingles */
   uint8_t *level;                   /* per document: the number of its ratio, behind the sizes;
                                        NULL: there is one */
@@ -252,10 +252,10 @@ static bool judge(nd_item *out, const merger *m, uint32_t a, uint32_t b, uint32_
   nd_overlap o = overlap_of(m, a, b, common);
   if (!s->every_pair && !nd_similarity_reaches(s->similarity, o, s->threshold)) return false;
   if (f->direct) {
-    *out = (nd_item){(uint64_t)a << 32 | b, nd_similarity_pack(s->similarity, o)};
+    *out = (nd_item){nd_pair_key(a, b), nd_similarity_pack(s->similarity, o)};
   } else {
-    uint64_t p = nd_order_position(&f->order, a), q = nd_order_position(&f->order, b);
-    *out = (nd_item){p < q ? p << 32 | q : q << 32 | p, ND_PAIR_FULL};
+    uint32_t p = nd_order_position(&f->order, a), q = nd_order_position(&f->order, b);
+    *out = (nd_item){nd_pair_ascending(p, q), ND_PAIR_FULL};
   }
   return true;
 }
@@ -286,7 +286,7 @@ static nd_status put_counts(void *context, unsigned member, const nd_common_pair
   for (size_t done = 0; done < n;) {
     size_t part = n - done < ROOM ? n - done : ROOM;
     for (size_t i = 0; i < part; i++, done++)
-      out[i] = (nd_item){(uint64_t)pair[done].a << 32 | pair[done].b, pair[done].common};
+      out[i] = (nd_item){nd_pair_key(pair[done].a, pair[done].b), pair[done].common};
     ND_TRY(nd_sorter_add(m->counts, out, part, err));
   }
   return ND_OK;
@@ -302,7 +302,7 @@ static nd_status judge_sums(merger *m, nd_error *err) {
     if (n == 0) return ND_OK;
     x->counted += n;
     for (size_t i = 0; i < n; i++)
-      kept += judge(&items[kept], m, (uint32_t)(items[i].key >> 32), (uint32_t)items[i].key,
+      kept += judge(&items[kept], m, nd_pair_of(items[i].key).a, nd_pair_of(items[i].key).b,
                     (uint32_t)items[i].value);
     ND_TRY(nd_sorter_add(m->found->pairs, items, kept, err));
   }

@@ -21,10 +21,10 @@ typedef struct nd_found {
   size_t repeated_id_n;
   nd_bucket_stats buckets;
   nd_order order;
-  bool direct;         /* the pairs are results: a << 32 | b with their values */
+  bool direct;         /* the pairs are results: documents with their values */
   uint64_t counted;    /* … of so many that share something */
   nd_join_counts join; /* of a join */
-  nd_sorter *pairs;    /* position << 32 | position; finished */
+  nd_sorter *pairs;    /* pairs of positions; finished */
 } nd_found;
 
 nd_status nd_find(nd_found *out, const nd_text_source *source, const char *tmp,

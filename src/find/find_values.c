@@ -115,10 +115,11 @@ static nd_status keep_agreeing(const values *v, nd_item *items, uint64_t *room, 
     ND_TRY(nd_hooks_check(f->source->hooks, err));
     ND_TRY(nd_sorter_next(&n, items, ROOM, v->shared, err));
     for (size_t i = 0; i < n; i++) {
-      uint32_t a = (uint32_t)(items[i].key >> 32), b = (uint32_t)items[i].key, agree = 0;
-      if (a != have) ND_TRY(row_of(&left, v, a, room, err));
-      have = a;
-      ND_TRY(row_of(&right, v, b, room + f->settings->row.total, err));
+      const nd_pair p = nd_pair_of(items[i].key);
+      uint32_t agree = 0;
+      if (p.a != have) ND_TRY(row_of(&left, v, p.a, room, err));
+      have = p.a;
+      ND_TRY(row_of(&right, v, p.b, room + f->settings->row.total, err));
       for (uint32_t k = 0; k < each; k++) agree += left[k] == right[k];
       if (agree >= v->needed) items[kept++] = (nd_item){items[i].key, ND_PAIR_FULL};
     }

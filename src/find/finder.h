@@ -1,9 +1,9 @@
 /* What the steps that propose pairs share; see methods.h for the table of
  * them.
  *
- * A step adds candidates to found->pairs as positions (order.h), a << 32 | b
- * with a < b, value ND_PAIR_FULL or ND_PAIR_STAR, from the documents that are
- * their own first (found->same); repeats are allowed. */
+ * A step adds candidates to found->pairs as pairs of positions (order.h),
+ * the smaller one first, with the value ND_PAIR_FULL or ND_PAIR_STAR, from the
+ * documents that are their own first (found->same); repeats are allowed. */
 #ifndef ND_FIND_FINDER_H
 #define ND_FIND_FINDER_H
 

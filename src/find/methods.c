@@ -55,15 +55,11 @@ static nd_status find_join(nd_finder *f, nd_error *err) {
 
 /* --- judging ------------------------------------------------------------------ */
 
-static uint64_t ratio(uint32_t part, uint32_t whole) {
-  return (uint64_t)part << 32 | whole;
-}
-
 /* The share of min values that agree estimates the resemblance. */
 static bool judge_minhash(uint64_t *value, const nd_settings *s, const uint64_t *a,
                           const uint64_t *b) {
   uint32_t k = s->permutations, same = nd_shown_minhash(s, a, b);
-  *value = ratio(same, k);
+  *value = nd_fraction_pack(same, k);
   return nd_similarity_reaches(ND_SIMILARITY_JACCARD, (nd_overlap){same, k, k}, s->threshold);
 }
 
@@ -71,7 +67,7 @@ static bool judge_minhash(uint64_t *value, const nd_settings *s, const uint64_t 
 static bool judge_supershingle(uint64_t *value, const nd_settings *s, const uint64_t *a,
                                const uint64_t *b) {
   uint32_t same = nd_shown_supershingles(s, a, b);
-  *value = ratio(same, s->supershingles);
+  *value = nd_fraction_pack(same, s->supershingles);
   return same >= s->agree;
 }
 
@@ -79,7 +75,7 @@ static bool judge_supershingle(uint64_t *value, const nd_settings *s, const uint
 static bool judge_projection(uint64_t *value, const nd_settings *s, const uint64_t *a,
                              const uint64_t *b) {
   uint32_t same = nd_shown_projection(s, a, b);
-  *value = ratio(same, s->bits);
+  *value = nd_fraction_pack(same, s->bits);
   return same >= s->agree_bits;
 }
 
@@ -87,7 +83,7 @@ static bool judge_projection(uint64_t *value, const nd_settings *s, const uint64
 static bool judge_simhash(uint64_t *value, const nd_settings *s, const uint64_t *a,
                           const uint64_t *b) {
   uint32_t differ = nd_shown_simhash(s, a, b);
-  *value = ratio(64 - differ, 64);
+  *value = nd_fraction_pack(64 - differ, 64);
   return differ <= s->hamming;
 }
 
@@ -99,7 +95,7 @@ static bool judge_combined(uint64_t *value, const nd_settings *s, const uint64_t
   (void)judge_projection(&bits, s, a, b);
   bool similar = judge_supershingle(value, s, a, b);
   *value = bits;
-  return similar && bits >> 32 >= s->combined_bits;
+  return similar && nd_fraction_of(bits).num >= s->combined_bits;
 }
 
 /* Pairs on different sites as algorithm C finds them, others as the combined

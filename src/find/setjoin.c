@@ -111,9 +111,9 @@ nd_status nd_setjoin_read(nd_setjoin *j, nd_setjoin_take take, uint64_t bytes_at
 /* One pair of records on its way to the candidates; `last` empties the batch. */
 static nd_status give(nd_setjoin *j, uint32_t x, uint32_t y, bool last, nd_error *err) {
   const nd_order *order = &j->found->order;
-  uint64_t p = nd_order_position(order, j->joined[x]);
-  uint64_t q = nd_order_position(order, j->joined[y]);
-  j->out[j->out_n++] = (nd_item){p < q ? p << 32 | q : q << 32 | p, ND_PAIR_FULL};
+  uint32_t p = nd_order_position(order, j->joined[x]);
+  uint32_t q = nd_order_position(order, j->joined[y]);
+  j->out[j->out_n++] = (nd_item){nd_pair_ascending(p, q), ND_PAIR_FULL};
   if (!last && j->out_n < sizeof j->out / sizeof *j->out) return ND_OK;
   size_t n = j->out_n;
   j->out_n = 0;

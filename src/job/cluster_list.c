@@ -79,7 +79,7 @@ static nd_status take_line(void *context, nd_str line, uint64_t number, nd_error
   if (value && (unsigned __int128)(value - 1) * t.den < (unsigned __int128)t.num * 1000000)
     return ND_OK;
   if (x == y) return ND_OK;
-  nd_item item = {x < y ? (uint64_t)x << 32 | y : (uint64_t)y << 32 | x, value};
+  nd_item item = {nd_pair_ascending(x, y), value};
   return nd_sorter_add(l->pairs, &item, 1, err);
 }
 

@@ -34,8 +34,8 @@ void nd_result_clear(nd_result *r) {
 }
 
 static double value_of(nd_similarity kind, uint64_t value) {
-  double num = (double)(value >> 32), den = (double)(uint32_t)value;
-  return nd_similarity_is_whole(kind) ? num : num / den;
+  const nd_fraction f = nd_fraction_of(value);
+  return nd_similarity_is_whole(kind) ? f.num : (double)f.num / (double)f.den;
 }
 
 static uint32_t number_of(const collector *c, uint32_t document) {

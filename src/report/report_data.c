@@ -20,7 +20,8 @@ static double threshold_of(const nd_settings *s) {
 }
 
 double nd_report_closeness(const nd_settings *s, uint64_t value) {
-  double num = (double)(value >> 32), den = (double)(uint32_t)value, t = threshold_of(s), c;
+  const nd_fraction f = nd_fraction_of(value);
+  double num = f.num, den = f.den, t = threshold_of(s), c;
   if (s->similarity == ND_SIMILARITY_EDIT)
     c = t > 0 ? 1 - num / t : 1;
   else if (nd_similarity_is_whole(s->similarity))
@@ -60,7 +61,7 @@ static nd_str part_of_file(const counting *c, uint32_t file) {
 
 /* `count` documents from this one on; all of them dropped, or none. */
 static void add(counting *c, uint64_t key, uint32_t document, uint32_t count, bool dropped) {
-  c->items[c->n++] = (nd_item){key, (uint64_t)document << 32 | (uint64_t)count << 1 | dropped};
+  c->items[c->n++] = (nd_item){key, nd_pair_key(document, count << 1 | dropped)};
 }
 
 /* Room for the items of a block: there are no more than it has documents. */
@@ -181,7 +182,7 @@ static nd_status add_up(nd_report_group *g, uint32_t *first, nd_sorter *sorted, 
         documents = dropped = 0;
       }
       uint32_t count = (uint32_t)items[i].value >> 1;
-      if (!documents) document = (uint32_t)(items[i].value >> 32);
+      if (!documents) document = nd_pair_of(items[i].value).a;
       key = items[i].key;
       documents += count;
       dropped += items[i].value & 1 ? count : 0;
@@ -389,8 +390,8 @@ static void take_largest(nd_report *r, uint32_t *centres, uint32_t centre, uint6
 }
 
 static double value_of(const nd_settings *s, uint64_t value) {
-  double num = (double)(value >> 32), den = (double)(uint32_t)value;
-  return nd_similarity_is_whole(s->similarity) ? num : den > 0 ? num / den : 0;
+  const nd_fraction f = nd_fraction_of(value);
+  return nd_similarity_is_whole(s->similarity) ? f.num : nd_fraction_real(f, 0);
 }
 
 static nd_status gather_clusters(nd_report *r, const nd_report_source *s, uint64_t *counts,

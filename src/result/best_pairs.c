@@ -18,11 +18,10 @@ typedef struct lists {
   bool smaller; /* a smaller number is closer (edit distance) */
 } lists;
 
-/* Is x closer than y?  Values are fractions. */
+/* Is x closer than y?  */
 static bool closer(const lists *l, best x, best y) {
-  unsigned __int128 p = (unsigned __int128)(x.value >> 32) * (uint32_t)y.value;
-  unsigned __int128 q = (unsigned __int128)(y.value >> 32) * (uint32_t)x.value;
-  if (p != q) return l->smaller ? p < q : p > q;
+  const int c = nd_fraction_compare(nd_fraction_of(x.value), nd_fraction_of(y.value));
+  if (c) return l->smaller ? c < 0 : c > 0;
   return x.other < y.other;
 }
 
@@ -51,11 +50,11 @@ static nd_status choose(nd_sorter *out, lists *l, nd_sorter *from, nd_item *item
       ND_TRY(nd_sorter_next(&n, items, ROOM, from, err));
       if (n == 0) break;
       for (size_t i = 0; i < n; i++) {
-        uint32_t a = (uint32_t)(items[i].key >> 32), b = (uint32_t)items[i].key;
+        const nd_pair p = nd_pair_of(items[i].key);
         if (pass == 0) {
-          offer(l, a, (best){items[i].value, b});
-          offer(l, b, (best){items[i].value, a});
-        } else if (has(l, a, b) || has(l, b, a)) {
+          offer(l, p.a, (best){items[i].value, p.b});
+          offer(l, p.b, (best){items[i].value, p.a});
+        } else if (has(l, p.a, p.b) || has(l, p.b, p.a)) {
           items[kept++] = items[i];
         }
       }

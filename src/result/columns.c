@@ -15,7 +15,7 @@ enum { ROOM = 1 << 13 };
 typedef struct table {
   nd_lines *lines;
   nd_run *job;
-  nd_item *pairs; /* a << 32 | b, value */
+  nd_item *pairs; /* pair, value */
   nd_item *exact; /* the same with the documents' similarity; NULL: not asked for */
   size_t n;
   uint64_t *a, *b; /* rows of sketches */
@@ -50,16 +50,16 @@ static nd_status put_cell(table *t, nd_pair_column column, size_t i, nd_error *e
 static nd_status put_line(table *t, size_t i, nd_error *err) {
   nd_run *j = t->job;
   nd_buf *out = &t->lines->text;
-  uint32_t a = (uint32_t)(t->pairs[i].key >> 32), b = (uint32_t)t->pairs[i].key;
-  if (t->a && t->at != a) {
+  const nd_pair p = nd_pair_of(t->pairs[i].key);
+  if (t->a && t->at != p.a) {
     t->at = UINT32_MAX;
-    ND_TRY(nd_store_row(t->a, &j->store, a, err));
-    t->at = a;
+    ND_TRY(nd_store_row(t->a, &j->store, p.a, err));
+    t->at = p.a;
   }
-  if (t->b) ND_TRY(nd_store_row(t->b, &j->store, b, err));
-  ND_TRY(nd_ids_append(out, j->ids, a, err));
+  if (t->b) ND_TRY(nd_store_row(t->b, &j->store, p.b, err));
+  ND_TRY(nd_ids_append(out, j->ids, p.a, err));
   ND_TRY(nd_buf_append(out, "\t", 1, err));
-  ND_TRY(nd_ids_append(out, j->ids, b, err));
+  ND_TRY(nd_ids_append(out, j->ids, p.b, err));
   for (unsigned c = 0; c < j->settings.column_n; c++) {
     ND_TRY(nd_buf_append(out, "\t", 1, err));
     ND_TRY(put_cell(t, j->settings.columns[c], i, err));
@@ -80,7 +80,7 @@ static nd_status put_all(table *t, nd_error *err) {
 
 static nd_status take(void *context, uint32_t a, uint32_t b, uint64_t value, nd_error *err) {
   table *t = context;
-  t->pairs[t->n++] = (nd_item){(uint64_t)a << 32 | b, value};
+  t->pairs[t->n++] = (nd_item){nd_pair_key(a, b), value};
   return t->n < ROOM ? ND_OK : put_all(t, err);
 }
 

@@ -50,9 +50,9 @@ nd_status nd_lines_file(const char *dir, const char *name, nd_lines_fill fill, v
 }
 
 nd_status nd_lines_value(nd_buf *out, nd_similarity kind, uint64_t value, nd_error *err) {
-  uint32_t num = (uint32_t)(value >> 32), den = (uint32_t)value;
-  if (nd_similarity_is_whole(kind)) return nd_buf_printf(out, err, "%" PRIu32, num);
-  return nd_tsv_ratio(out, num, den, err);
+  const nd_fraction f = nd_fraction_of(value);
+  if (nd_similarity_is_whole(kind)) return nd_buf_printf(out, err, "%" PRIu32, f.num);
+  return nd_tsv_ratio(out, f.num, f.den, err);
 }
 
 static nd_status put_pair(nd_lines *l, nd_run *j, uint32_t a, uint32_t b, uint64_t value,
@@ -106,7 +106,7 @@ static nd_status merge_pairs(nd_lines *l, nd_run *j, const uint32_t *next, nd_it
     }
     bool have_copy = first < n;
     if (!have_copy && got == 0) return ND_OK;
-    uint64_t copy_key = (uint64_t)first << 32 | copy;
+    uint64_t copy_key = nd_pair_key(first, copy);
     if (have_copy && (got == 0 || copy_key < items[at].key)) {
       ND_TRY(put_pair(l, j, first, copy, whole, err));
       copy = next[copy];
@@ -116,8 +116,8 @@ static nd_status merge_pairs(nd_lines *l, nd_run *j, const uint32_t *next, nd_it
       if (first < n) copy = next[first];
       continue;
     }
-    uint32_t a = (uint32_t)(items[at].key >> 32), b = (uint32_t)items[at].key;
-    ND_TRY(put_pair(l, j, a, b, items[at].value, err));
+    const nd_pair p = nd_pair_of(items[at].key);
+    ND_TRY(put_pair(l, j, p.a, p.b, items[at].value, err));
     at++;
   }
 }
@@ -137,7 +137,7 @@ nd_status nd_lines_pairs_collapsed(nd_lines *l, nd_run *j, nd_error *err) {
 }
 
 static nd_status add_pair(nd_sorter *out, uint32_t a, uint32_t b, uint64_t value, nd_error *err) {
-  uint64_t key = a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a;
+  uint64_t key = nd_pair_ascending(a, b);
   nd_item item = {key, value};
   return nd_sorter_add(out, &item, 1, err);
 }
@@ -151,9 +151,9 @@ static nd_status expand(nd_sorter *out, nd_run *j, const uint32_t *next, nd_item
     ND_TRY(nd_sorter_next(&n, items, ROOM, j->confirmed.sorted, err));
     if (n == 0) break;
     for (size_t i = 0; i < n; i++) {
-      uint32_t a = (uint32_t)(items[i].key >> 32), b = (uint32_t)items[i].key;
-      for (uint32_t x = a;; x = next[x]) {
-        for (uint32_t y = b;; y = next[y]) {
+      const nd_pair p = nd_pair_of(items[i].key);
+      for (uint32_t x = p.a;; x = next[x]) {
+        for (uint32_t y = p.b;; y = next[y]) {
           ND_TRY(add_pair(out, x, y, items[i].value, err));
           if (!next[y]) break;
         }
@@ -175,7 +175,7 @@ static nd_status put_sorted(nd_lines *l, nd_run *j, nd_sorter *sorted, nd_item *
     ND_TRY(nd_sorter_next(&n, items, ROOM, sorted, err));
     if (n == 0) return ND_OK;
     for (size_t i = 0; i < n; i++)
-      ND_TRY(put_pair(l, j, (uint32_t)(items[i].key >> 32), (uint32_t)items[i].key, items[i].value,
+      ND_TRY(put_pair(l, j, nd_pair_of(items[i].key).a, nd_pair_of(items[i].key).b, items[i].value,
                       err));
   }
 }

@@ -11,9 +11,9 @@ uint64_t nd_run_step(const nd_settings *s) {
 }
 
 size_t nd_run_bin(const nd_settings *s, uint64_t value) {
-  uint64_t num = value >> 32, den = (uint32_t)value;
-  uint64_t bin = nd_similarity_is_whole(s->similarity) ? num / nd_run_step(s)
-                 : den                                 ? num * 100 / den
+  const nd_fraction f = nd_fraction_of(value);
+  uint64_t bin = nd_similarity_is_whole(s->similarity) ? f.num / nd_run_step(s)
+                 : f.den                               ? (uint64_t)f.num * 100 / f.den
                                                        : 0;
   return bin < ND_RUN_BINS ? (size_t)bin : ND_RUN_BINS - 1;
 }

@@ -9,6 +9,8 @@
 #include "similarity/similarity.h"
 
 enum { ROOM = 1 << 12 };
+/* A similarity of 1 when similarities are added up as integers. */
+static const uint64_t similarity_unit = 1 << 20;
 
 typedef nd_chooser chooser;
 
@@ -29,11 +31,13 @@ static nd_status rank_by_degree(uint64_t *rank, nd_run *j, nd_item *items, nd_er
     ND_TRY(nd_sorter_next(&n, items, ROOM, pairs, err));
     if (n == 0) return ND_OK;
     for (size_t i = 0; i < n; i++) {
-      uint64_t num = items[i].value >> 32, den = (uint32_t)items[i].value;
-      uint64_t part = j->settings.similarity == ND_SIMILARITY_EDIT ? (1 << 20) / (1 + num)
-                                                                   : (num << 20) / (den ? den : 1);
-      rank[items[i].key >> 32] -= part;
-      rank[(uint32_t)items[i].key] -= part;
+      const nd_pair p = nd_pair_of(items[i].key);
+      const nd_fraction f = nd_fraction_of(items[i].value);
+      uint64_t part = j->settings.similarity == ND_SIMILARITY_EDIT
+                          ? similarity_unit / (1 + (uint64_t)f.num)
+                          : f.num * similarity_unit / (f.den ? f.den : 1);
+      rank[p.a] -= part;
+      rank[p.b] -= part;
     }
   }
 }
@@ -60,9 +64,9 @@ static nd_status place_pairs(chooser *c, nd_item *items, const char *tmp, nd_err
     ND_TRY(nd_sorter_next(&n, items, ROOM, from, err));
     if (n == 0) return nd_sorter_finish(c->pairs, err);
     for (size_t i = 0; i < n; i++) {
-      uint64_t a = nd_order_position(c->order, (uint32_t)(items[i].key >> 32));
-      uint64_t b = nd_order_position(c->order, (uint32_t)items[i].key);
-      items[i].key = a < b ? a << 32 | b : b << 32 | a;
+      const nd_pair p = nd_pair_of(items[i].key);
+      items[i].key =
+          nd_pair_ascending(nd_order_position(c->order, p.a), nd_order_position(c->order, p.b));
     }
     ND_TRY(nd_sorter_add(c->pairs, items, n, err));
   }
@@ -75,7 +79,7 @@ nd_status nd_survivors_missing(nd_item **items, size_t *n, const nd_clusters *c,
   for (uint32_t d = 0; d < c->n; d++) {
     if (c->centre[d] == d || c->value[d]) continue;
     ND_TRY(nd_array_grow(items, &cap, *n + 1, sizeof **items, err));
-    (*items)[(*n)++] = (nd_item){(uint64_t)c->centre[d] << 32 | d, 0};
+    (*items)[(*n)++] = (nd_item){nd_pair_key(c->centre[d], d), 0};
   }
   return ND_OK;
 }
@@ -87,7 +91,7 @@ static nd_status fill_values(nd_clusters *out, nd_run *j, nd_error *err) {
   nd_status status = nd_survivors_missing(&items, &n, out, err);
   if (status == ND_OK && n) status = nd_confirm_list(items, n, &j->source, true, err);
   for (size_t i = 0; i < n && status == ND_OK; i++)
-    out->value[(uint32_t)items[i].key] = items[i].value;
+    out->value[nd_pair_of(items[i].key).b] = items[i].value;
   nd_free(items);
   return status;
 }

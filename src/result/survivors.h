@@ -19,7 +19,7 @@ typedef struct nd_chooser {
 void nd_chooser_clear(nd_chooser *c);
 
 /* The three steps of nd_survivors, for a job whose texts lie elsewhere: the
- * clusters of firsts ({0}, or only `roots` set, is a fresh chooser); the pairs (centre << 32 |
+ * clusters of firsts ({0}, or only `roots` set, is a fresh chooser); the pairs (centre,
  * member) of components whose value no pair gave; the copies. */
 nd_status nd_survivors_group(nd_clusters *out, nd_chooser *c, nd_run *j, const char *tmp,
                              nd_error *err) ND_MUST_CHECK;

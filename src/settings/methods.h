@@ -16,7 +16,7 @@ typedef struct nd_finder nd_finder; /* find/finder.h */
 typedef nd_status (*nd_find_step)(nd_finder *f, nd_error *err);
 
 /* Are the documents of these rows similar?  *value becomes what the pair shows,
- * numerator << 32 | denominator, either way. */
+ * a packed nd_fraction, either way. */
 typedef bool (*nd_judge)(uint64_t *value, const nd_settings *s, const uint64_t *a,
                          const uint64_t *b);
 

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "base/pair.h"
+
 typedef unsigned __int128 wide;
 
 bool nd_similarity_reaches(nd_similarity kind, nd_overlap o, nd_decimal t) {
@@ -28,13 +30,13 @@ uint64_t nd_similarity_pack(nd_similarity kind, nd_overlap o) {
   uint64_t right = (uint64_t)o.joint - o.left + o.common;
   switch (kind) {
     case ND_SIMILARITY_CONTAINMENT:
-      return (uint64_t)o.common << 32 | (o.left < right ? o.left : (uint32_t)right);
-    case ND_SIMILARITY_OVERLAP: return (uint64_t)o.common << 32 | 1;
+      return nd_fraction_pack(o.common, o.left < right ? o.left : (uint32_t)right);
+    case ND_SIMILARITY_OVERLAP: return nd_fraction_pack(o.common, 1);
     case ND_SIMILARITY_COSINE: {
       const double billion = 1e9;
       double x = o.joint ? o.common / sqrt((double)o.left * (double)right) : 0;
-      return (uint64_t)llround((x < 1 ? x : 1) * billion) << 32 | (uint32_t)billion;
+      return nd_fraction_pack((uint32_t)llround((x < 1 ? x : 1) * billion), (uint32_t)billion);
     }
-    default: return (uint64_t)o.common << 32 | o.joint;
+    default: return nd_fraction_pack(o.common, o.joint);
   }
 }

@@ -15,7 +15,7 @@
 /* Does the pair count?  Not for edit. */
 bool nd_similarity_reaches(nd_similarity kind, nd_overlap o, nd_decimal threshold);
 
-/* numerator << 32 | denominator; denominator 1 for whole numbers. */
+/* Returns a packed nd_fraction; whole numbers have the denominator 1. */
 uint64_t nd_similarity_pack(nd_similarity kind, nd_overlap o);
 
 /* Whole numbers are printed as such. */

@@ -88,8 +88,7 @@ static nd_status give_pairs(nd_sorter *to, const nd_item *items, size_t n, nd_er
   size_t kept = 0;
   for (size_t i = 0; i < n; i++) {
     for (size_t j = i + 1; j < n; j++) {
-      uint64_t a = (uint32_t)items[i].value, b = (uint32_t)items[j].value;
-      out[kept++] = (nd_item){a << 32 | b, 1};
+      out[kept++] = (nd_item){nd_pair_key((uint32_t)items[i].value, (uint32_t)items[j].value), 1};
       if (kept < sizeof out / sizeof *out) continue;
       ND_TRY(nd_sorter_add(to, out, kept, err));
       kept = 0;
@@ -107,7 +106,8 @@ static nd_status spread_counts(nd_spread *counts, nd_sorter *pairs, uint64_t doc
     ND_TRY(nd_sorter_next(&n, items, sizeof items / sizeof *items, pairs, err));
     if (n == 0) return ND_OK;
     for (size_t i = 0; i < n; i++) {
-      uint32_t place = (uint32_t)((items[i].key >> 32) * nd_spread_places(counts) / documents);
+      uint32_t place =
+          (uint32_t)((uint64_t)nd_pair_of(items[i].key).a * nd_spread_places(counts) / documents);
       ND_TRY(nd_spread_add(counts, place, items[i].key, items[i].value, err));
     }
   }
@@ -140,11 +140,11 @@ nd_status nd_stage_judge(nd_str *pairs, nd_stage *s, nd_str counts, const uint32
   size_t n, kept = 0;
   ND_TRY(nd_runs_load(&n, s, &counts, 1, err));
   for (size_t i = 0; i < n; i++) {
-    uint64_t a = s->items[i].key >> 32, b = (uint32_t)s->items[i].key;
-    if (a >= documents || b >= documents)
+    const nd_pair p = nd_pair_of(s->items[i].key);
+    if (p.a >= documents || p.b >= documents)
       return nd_fail(err, ND_ERR_DATA, "a pair names a document that does not exist");
     uint32_t common = (uint32_t)s->items[i].value;
-    nd_overlap o = {common, sizes[a] + sizes[b] - common, sizes[a]};
+    nd_overlap o = {common, sizes[p.a] + sizes[p.b] - common, sizes[p.a]};
     if (!set->every_pair && !nd_similarity_reaches(set->similarity, o, set->threshold)) continue;
     s->items[kept++] = (nd_item){s->items[i].key, nd_similarity_pack(set->similarity, o)};
   }

@@ -80,7 +80,7 @@ static nd_status add_pieces(nd_spread *out, const nd_stage *s, const nd_image *i
     for (uint32_t k = 0; k < p->pieces; k++) {
       uint32_t place = (p->buckets + k) * ranges + nd_share_of(piece_key(vector, p, k), ranges);
       for (uint32_t w = 0; w < p->words; w++) {
-        uint64_t value = p->words == 1 ? position[d] : (uint64_t)position[d] << 32 | w;
+        uint64_t value = p->words == 1 ? position[d] : nd_pair_key(position[d], w);
         ND_TRY(nd_spread_add(out, place, vector[w], value, err));
       }
     }
@@ -135,13 +135,11 @@ static nd_status spread_edges(nd_spread *edges, nd_sorter *pairs, const uint32_t
     ND_TRY(nd_sorter_next(&n, items, sizeof items / sizeof *items, pairs, err));
     if (n == 0) return ND_OK;
     for (size_t i = 0; i < n; i++) {
-      uint64_t a = items[i].key >> 32, b = (uint32_t)items[i].key;
-      if (of) {
-        a = of[a];
-        b = of[b];
-      }
+      nd_pair p = nd_pair_of(items[i].key);
+      if (of) p = (nd_pair){of[p.a], of[p.b]};
       uint64_t star = items[i].value == ND_PAIR_STAR ? ND_STAGE_STAR : ND_STAGE_FULL;
-      ND_TRY(nd_spread_add(edges, (uint32_t)(a * places / positions), a << 32 | b, star, err));
+      ND_TRY(nd_spread_add(edges, (uint32_t)((uint64_t)p.a * places / positions),
+                           nd_pair_key(p.a, p.b), star, err));
     }
   }
 }

@@ -51,7 +51,7 @@ nd_status nd_stage_copies(nd_str *pairs, nd_stage *s, const nd_str *runs, size_t
   for (size_t i = 0; i < total; i++) {
     nd_item at = s->items[i];
     if (have && at.key == first.key && (at.value & high_mask) == (first.value & high_mask)) {
-      found[kept++] = (at.value & UINT32_MAX) << 32 | (first.value & UINT32_MAX);
+      found[kept++] = nd_pair_key((uint32_t)at.value, (uint32_t)first.value);
     } else {
       first = at;
       have = true;
@@ -60,7 +60,7 @@ nd_status nd_stage_copies(nd_str *pairs, nd_stage *s, const nd_str *runs, size_t
   nd_radix_u64(found, (uint64_t *)(void *)s->items, kept);
   s->out.n = 0;
   for (size_t i = 0; i < kept; i++) {
-    uint32_t pair[2] = {(uint32_t)(found[i] >> 32), (uint32_t)found[i]};
+    uint32_t pair[2] = {nd_pair_of(found[i]).a, nd_pair_of(found[i]).b};
     ND_TRY(nd_buf_append(&s->out, pair, sizeof pair, err));
   }
   *pairs = nd_buf_str(&s->out);

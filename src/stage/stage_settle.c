@@ -75,9 +75,13 @@ void nd_settle_positions(uint32_t *out, const nd_settle *t) {
 void nd_settle_documents(uint64_t *pairs, size_t n, const nd_settle *t) {
   const nd_order *o = &t->job.found.order;
   for (size_t i = 0; i < n; i++) {
-    uint64_t a = nd_order_document(o, (uint32_t)(pairs[i] >> 32));
-    pairs[i] = a << 32 | nd_order_document(o, (uint32_t)pairs[i]);
+    const nd_pair p = nd_pair_of(pairs[i]);
+    pairs[i] = nd_pair_key(nd_order_document(o, p.a), nd_order_document(o, p.b));
   }
+}
+
+static bool pair_exists(uint64_t key, uint64_t documents) {
+  return nd_pair_of(key).a < documents && nd_pair_of(key).b < documents;
 }
 
 static uint32_t find_root(uint32_t *root, uint32_t x) {
@@ -92,10 +96,10 @@ nd_status nd_stage_components(uint32_t *root, uint64_t documents, const uint64_t
                               nd_error *err) {
   for (uint64_t d = 0; d < documents; d++) root[d] = (uint32_t)d;
   for (size_t i = 0; i < n; i++) {
-    if (pairs[i] >> 32 >= documents || (uint32_t)pairs[i] >= documents)
+    if (!pair_exists(pairs[i], documents))
       return nd_fail(err, ND_ERR_DATA, "pair %zu names a document that does not exist", i);
-    uint32_t a = find_root(root, (uint32_t)(pairs[i] >> 32));
-    uint32_t b = find_root(root, (uint32_t)pairs[i]);
+    uint32_t a = find_root(root, nd_pair_of(pairs[i]).a);
+    uint32_t b = find_root(root, nd_pair_of(pairs[i]).b);
     if (a < b)
       root[b] = a;
     else
@@ -150,8 +154,7 @@ nd_status nd_settle_confirm(nd_settle *t, const uint64_t *pairs, const uint64_t 
   nd_run *j = &t->job;
   const uint64_t documents = j->store.documents, share = j->settings.memory / 8;
   for (size_t i = 0; i < n; i++) {
-    if (pairs[i] >> 32 >= documents || (uint32_t)pairs[i] >= documents ||
-        (i && pairs[i] <= pairs[i - 1]))
+    if (!pair_exists(pairs[i], documents) || (i && pairs[i] <= pairs[i - 1]))
       return nd_fail(err, ND_ERR_DATA, "candidate pair %zu is out of order or of range", i);
   }
   ND_TRY(nd_sorter_new(&j->found.pairs, share, t->tmp, true, err));
@@ -223,7 +226,7 @@ nd_status nd_settle_finish(nd_settle *t, const uint64_t *values, size_t n, nd_er
     return nd_fail(err, ND_ERR_USAGE, "%zu similarities were asked for, %zu given", t->missing_n,
                    n);
   nd_clusters *c = &t->clusters;
-  for (size_t i = 0; i < n; i++) c->value[(uint32_t)t->missing[i]] = values[i];
+  for (size_t i = 0; i < n; i++) c->value[nd_pair_of(t->missing[i]).b] = values[i];
   nd_survivors_copies(c, &t->chooser);
   nd_summary *s = &t->summary;
   t->size = nd_calloc(c->n, sizeof *t->size);
@@ -262,7 +265,7 @@ void nd_settle_wanted(uint8_t *wanted, const nd_settle *t, int collapse) {
     status =
         nd_sorter_next(&got, items, sizeof items / sizeof *items, j->confirmed.sorted, &ignored);
     for (size_t i = 0; status == ND_OK && i < got; i++)
-      wanted[items[i].key >> 32] = wanted[(uint32_t)items[i].key] = 1;
+      wanted[nd_pair_of(items[i].key).a] = wanted[nd_pair_of(items[i].key).b] = 1;
   }
   /* Pairs that could not be read: more ids than are needed, and who reads them next says why. */
   if (status != ND_OK) memset(wanted, 1, n);

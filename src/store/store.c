@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/pair.h"
 #include "base/writer.h"
 
 enum { LATE_ROOM = 512 };
@@ -54,7 +55,7 @@ done:
 }
 
 static uint64_t key_of(const nd_block_header *h) {
-  return (uint64_t)h->task << 32 | h->part;
+  return nd_pair_key(h->task, h->part);
 }
 
 static int by_key(const void *a, const void *b) {
@@ -87,7 +88,7 @@ static nd_status list_found(nd_store *s, nd_error *err) {
     s->have[s->have_n++] = key_of(h);
     if (h->part != next) continue;
     next++;
-    if (h->last) s->whole[s->whole_n++] = (uint64_t)task << 32 | ND_ALL_PARTS;
+    if (h->last) s->whole[s->whole_n++] = nd_pair_key(task, ND_ALL_PARTS);
   }
   return ND_OK;
 }
@@ -132,7 +133,7 @@ void nd_store_close(nd_store *s) {
 }
 
 bool nd_store_has(const nd_store *s, uint32_t task, uint32_t part) {
-  uint64_t key = (uint64_t)task << 32 | part;
+  uint64_t key = nd_pair_key(task, part);
   const uint64_t *keys = part == ND_ALL_PARTS ? s->whole : s->have;
   size_t n = part == ND_ALL_PARTS ? s->whole_n : s->have_n;
   size_t low = 0, high = n;

@@ -39,7 +39,7 @@ typedef struct nd_store {
   size_t log_n, log_cap;
   nd_block_ref *blocks; /* sealed: in order of (task, part) */
   size_t block_n, block_cap;
-  uint64_t *have; /* (task << 32 | part) of the blocks found on opening, sorted */
+  uint64_t *have; /* (task, part) of the blocks found on opening, sorted */
   size_t have_n;
   uint64_t *whole; /* the same of tasks with all parts, part ND_ALL_PARTS */
   size_t whole_n;

@@ -234,7 +234,7 @@ static nd_status compare(uint64_t *value, struct hand *h, const checker *c, uint
     ND_TRY(nd_texts_get(&h->right, h->texts, b, err));
     ND_TRY(nd_edit_distance(&distance, &h->edit, nd_buf_str(&h->left), nd_buf_str(&h->right),
                             c->all ? (uint32_t)(h->left.n + h->right.n) : tau, err));
-    *value = c->all || distance <= tau ? (uint64_t)distance << 32 | 1 : not_similar;
+    *value = c->all || distance <= tau ? nd_fraction_pack(distance, 1) : not_similar;
     return ND_OK;
   }
   nd_overlap o;
@@ -255,8 +255,8 @@ static nd_status check_job(void *context, unsigned member, uint64_t job, nd_erro
   const nd_pair_groups_job *range = &c->plan.jobs[job];
   for (size_t i = range->begin; i < range->end; i++) {
     nd_item *item = &c->items[c->plan.item[i]];
-    uint32_t a = nd_order_document(c->order, (uint32_t)(item->key >> 32));
-    uint32_t b = nd_order_document(c->order, (uint32_t)item->key);
+    uint32_t a = nd_order_document(c->order, nd_pair_of(item->key).a);
+    uint32_t b = nd_order_document(c->order, nd_pair_of(item->key).b);
     if (h->group_number != c->plan.group[i]) begin_group(h, c->plan.group[i]);
     ND_TRY(compare(&item->value, h, c, a, b, err));
   }
@@ -333,9 +333,9 @@ static nd_status confirm_round(bool *more, rounds *r, nd_error *err) {
   ND_TRY(nd_sorter_next(&got, items, ROUND, found->pairs, err));
   *more = got > 0;
   for (size_t i = 0; i < got; i++) {
-    uint32_t a = (uint32_t)(items[i].key >> 32), b = (uint32_t)items[i].key;
-    bool spared =
-        items[i].value == ND_PAIR_STAR && claimed[a] != UINT32_MAX && claimed[a] == claimed[b];
+    const nd_pair p = nd_pair_of(items[i].key);
+    bool spared = items[i].value == ND_PAIR_STAR && claimed[p.a] != UINT32_MAX &&
+                  claimed[p.a] == claimed[p.b];
     if (spared)
       out->spared++;
     else
@@ -345,12 +345,11 @@ static nd_status confirm_round(bool *more, rounds *r, nd_error *err) {
   out->candidates += n;
   for (size_t i = 0; i < n; i++) {
     if (items[i].value == not_similar) continue;
-    uint32_t a = (uint32_t)(items[i].key >> 32), b = (uint32_t)items[i].key;
-    if (claimed[a] == UINT32_MAX && claimed[b] == UINT32_MAX) claimed[b] = a;
-    a = found->same[nd_order_document(&found->order, a)];
-    b = found->same[nd_order_document(&found->order, b)];
-    items[kept++] =
-        (nd_item){a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a, items[i].value};
+    const nd_pair p = nd_pair_of(items[i].key);
+    if (claimed[p.a] == UINT32_MAX && claimed[p.b] == UINT32_MAX) claimed[p.b] = p.a;
+    const uint32_t a = found->same[nd_order_document(&found->order, p.a)];
+    const uint32_t b = found->same[nd_order_document(&found->order, p.b)];
+    items[kept++] = (nd_item){nd_pair_ascending(a, b), items[i].value};
   }
   out->pairs += kept;
   return nd_sorter_add(out->sorted, items, kept, err);

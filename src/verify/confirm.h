@@ -10,20 +10,20 @@
 
 /* A pair's value is nd_similarity_pack's fraction; copies are whole. */
 static inline uint64_t nd_value_of_copies(nd_similarity kind) {
-  return kind == ND_SIMILARITY_EDIT ? 1 : UINT64_C(1) << 32 | 1;
+  return kind == ND_SIMILARITY_EDIT ? 1 : nd_fraction_pack(1, 1);
 }
 
 typedef struct nd_confirmed {
   uint64_t candidates; /* pairs compared */
   uint64_t spared;     /* star edges that nothing depended on */
   uint64_t pairs;      /* of them, at or above the threshold */
-  nd_sorter *sorted;   /* a << 32 | b (firsts) → overlap; finished */
+  nd_sorter *sorted;   /* pair of firsts → overlap; finished */
 } nd_confirmed;
 
 /* Called now and then with the number of pairs done; non-zero stops the work. */
 typedef int (*nd_confirm_tick)(void *context, uint64_t done);
 
-/* Fills the value of every item (position << 32 | position), or sets it to
+/* Fills the value of every item (a pair of positions), or sets it to
  * ND_NOT_SIMILAR when the pair misses the threshold. */
 #define ND_NOT_SIMILAR UINT64_MAX
 typedef nd_status (*nd_confirm_judge)(void *context, nd_item *items, size_t n, nd_error *err);
@@ -48,7 +48,7 @@ nd_status nd_confirm(nd_confirmed *out, const nd_found *found, const nd_text_sou
                      nd_error *err) ND_MUST_CHECK;
 void nd_confirmed_clear(nd_confirmed *c);
 
-/* Fills the value of every item (a << 32 | b) with its similarity, whatever it
+/* Fills the value of every item (a pair) with its similarity, whatever it
  * is (`all`), or ND_NOT_SIMILAR below the threshold. */
 nd_status nd_confirm_list(nd_item *items, size_t n, const nd_text_source *source, bool all,
                           nd_error *err) ND_MUST_CHECK;

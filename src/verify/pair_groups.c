@@ -69,8 +69,8 @@ static uint32_t unite(nd_pair_groups *t, const nd_item *items, size_t n) {
   uint32_t count = 0;
   memset(t->slot, 0, t->slots * sizeof *t->slot);
   for (size_t i = 0; i < n; i++) {
-    uint32_t a = local_number(t, (uint32_t)(items[i].key >> 32), &count);
-    uint32_t b = local_number(t, (uint32_t)items[i].key, &count);
+    uint32_t a = local_number(t, nd_pair_of(items[i].key).a, &count);
+    uint32_t b = local_number(t, nd_pair_of(items[i].key).b, &count);
     t->local[i] = a;
     a = root_of(t, a);
     b = root_of(t, b);

@@ -29,7 +29,7 @@ typedef struct nd_pair_groups {
   size_t cap, job_cap, slots;
 } nd_pair_groups;
 
-/* Items are a << 32 | b; at most ND_PAIR_GROUPS_MOST of them.  groups: look for them. */
+/* Items are pairs; at most ND_PAIR_GROUPS_MOST of them.  groups: look for them. */
 nd_status nd_pair_groups_plan(nd_pair_groups *t, const nd_item *items, size_t n, bool groups,
                               nd_error *err) ND_MUST_CHECK;
 void nd_pair_groups_clear(nd_pair_groups *t);

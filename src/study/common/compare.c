@@ -99,7 +99,7 @@ nd_status nd_compare_count_pairs(uint64_t out[ND_EVAL_GROUPS], const nd_compare 
   if (c->by == ND_BY_SITE) nd_radix_items(items, spare, n);
   for (size_t i = 0; i < n; i++) {
     uint32_t d = (uint32_t)items[i].value;
-    items[i].key = (uint64_t)x[d] << 32 | (y ? y[d] : 0);
+    items[i].key = nd_pair_key(x[d], y ? y[d] : 0);
   }
   nd_radix_items(items, spare, n); /* stable: sites stay together */
   for (size_t i = 0, end; i < n; i = end) {

@@ -19,7 +19,7 @@ nd_status nd_judge_open(nd_judge *j, const char *path, nd_id_map *ids, const nd_
                         nd_error *err) ND_MUST_CHECK;
 void nd_judge_close(nd_judge *j);
 
-/* key: smaller number << 32 | larger */
+/* key: a pair, the smaller number first */
 nd_verdict nd_judge_pair(const nd_judge *j, uint64_t key);
 
 #endif

@@ -210,7 +210,7 @@ static nd_status take_pairs(nd_list *l, const reader *r, const nd_list_rule *rul
     else if (a == b)
       l->notes.selves++;
     else
-      items[n++] = (nd_item){a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a, i};
+      items[n++] = (nd_item){nd_pair_ascending(a, b), i};
   }
   if (status == ND_OK) {
     nd_radix_items(items, spare, n);
@@ -291,7 +291,7 @@ nd_status nd_list_widen(nd_list *l, uint32_t documents, nd_error *err) {
 nd_judgement nd_list_judge(bool *listed, const nd_list *l, uint64_t key) {
   *listed = true;
   if (l->kind == ND_LIST_CLUSTERS) {
-    uint32_t a = l->cluster[key >> 32], b = l->cluster[(uint32_t)key];
+    uint32_t a = l->cluster[nd_pair_of(key).a], b = l->cluster[nd_pair_of(key).b];
     if (a == ND_CONTRADICTED || b == ND_CONTRADICTED) return ND_JUDGED_BOTH;
     return a == b && a != ND_NO_ID ? ND_JUDGED_YES : ND_JUDGED_NO;
   }

@@ -26,7 +26,7 @@ typedef struct nd_list_rule {
 typedef struct nd_list {
   nd_list_kind kind;
   nd_eval_list notes;
-  /* pairs, rising and unique: smaller number << 32 | larger */
+  /* pairs, ascending and unique, the smaller number first */
   uint64_t *key;
   int64_t *value;  /* billionths; the first line's */
   uint8_t *judged; /* nd_judgement */

@@ -1,6 +1,7 @@
 /* Near-duplicates of documents; see near.h. */
 #include "study/common/near.h"
 
+#include "base/pair.h"
 #include "input/line_list.h" /* ND_LINE_UNIT */
 
 void nd_near_clear(nd_near *n) {
@@ -22,15 +23,15 @@ static nd_status fill(nd_near *n, nd_error *err) {
   if (!n->begin || !n->other || !n->value)
     return nd_fail_memory(err, (2 * l->n + 1) * sizeof *n->value);
   for (size_t i = 0; i < l->n; i++) {
-    n->begin[(l->key[i] >> 32) + 2]++;
-    n->begin[(l->key[i] & UINT32_MAX) + 2]++;
+    n->begin[(size_t)nd_pair_of(l->key[i]).a + 2]++;
+    n->begin[(size_t)nd_pair_of(l->key[i]).b + 2]++;
   }
   for (size_t d = 0; d < documents; d++) n->begin[d + 2] += n->begin[d + 1];
   for (size_t i = 0; i < l->n; i++) { /* begin[d + 1] moves to where d + 1 begins */
-    uint32_t a = (uint32_t)(l->key[i] >> 32), b = (uint32_t)l->key[i];
-    uint64_t x = n->begin[(size_t)a + 1]++, y = n->begin[(size_t)b + 1]++;
-    n->other[x] = b;
-    n->other[y] = a;
+    const nd_pair p = nd_pair_of(l->key[i]);
+    uint64_t x = n->begin[(size_t)p.a + 1]++, y = n->begin[(size_t)p.b + 1]++;
+    n->other[x] = p.b;
+    n->other[y] = p.a;
     n->value[x] = n->value[y] = l->notes.valued ? l->value[i] : ND_LINE_UNIT;
   }
   return ND_OK;

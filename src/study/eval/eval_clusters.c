@@ -17,7 +17,7 @@ typedef struct table {
   const nd_compare *c;
   uint32_t *x, *y;   /* per document: its clusters, those of one document as well */
   uint32_t *a, *b;   /* per cluster: its size */
-  nd_item *items;    /* x << 32 | y, document; sorted */
+  nd_item *items;    /* pair of clusters, document; sorted */
   size_t n;          /* documents */
   uint32_t x_n, y_n; /* clusters */
 } table;
@@ -40,10 +40,9 @@ static void label(uint32_t *out, uint32_t *count, const nd_compare *c, const nd_
   } else {
     for (uint32_t d = 0; d < c->n; d++) out[d] = d;
     for (size_t i = 0; i < l->n; i++) {
-      uint32_t a = (uint32_t)(l->key[i] >> 32), b = (uint32_t)l->key[i];
-      if (l->judged[i] != ND_JUDGED_YES || c->without[a] || c->without[b]) continue;
-      a = root_of(out, a);
-      b = root_of(out, b);
+      const nd_pair p = nd_pair_of(l->key[i]);
+      if (l->judged[i] != ND_JUDGED_YES || c->without[p.a] || c->without[p.b]) continue;
+      const uint32_t a = root_of(out, p.a), b = root_of(out, p.b);
       if (a < b)
         out[b] = a;
       else
@@ -73,7 +72,7 @@ static nd_status build(table *t, nd_error *err) {
   label(t->y, &t->y_n, c, &c->result);
   for (uint32_t d = 0; d < c->n; d++) {
     if (c->without[d]) continue;
-    t->items[t->n++] = (nd_item){(uint64_t)t->x[d] << 32 | t->y[d], d};
+    t->items[t->n++] = (nd_item){nd_pair_key(t->x[d], t->y[d]), d};
     t->a[t->x[d]]++;
     t->b[t->y[d]]++;
   }
@@ -138,7 +137,7 @@ static double walk_cells(const table *t, sums *sum) {
   for (size_t i = 0, end; i < t->n; i = end) {
     for (end = i; end < t->n && t->items[end].key == t->items[i].key;) end++;
     double cell = (double)(end - i), share = cell / (double)t->n;
-    uint32_t a = t->a[t->items[i].key >> 32], b = t->b[(uint32_t)t->items[i].key];
+    uint32_t a = t->a[nd_pair_of(t->items[i].key).a], b = t->b[nd_pair_of(t->items[i].key).b];
     bool right = a == end - i && b == end - i;
     joint -= share * log(share);
     for (size_t k = i; k < end; k++) {

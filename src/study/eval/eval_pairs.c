@@ -28,19 +28,19 @@ static void add_value(tally *t, unsigned g, double x, double y, bool both) {
 }
 
 static void add_pair(const nd_compare *c, tally *t, uint64_t key, bool truth, bool result) {
-  uint32_t a = (uint32_t)(key >> 32), b = (uint32_t)key;
-  unsigned g = nd_compare_pair_group(c, a, b);
+  const nd_pair p = nd_pair_of(key);
+  unsigned g = nd_compare_pair_group(c, p.a, p.b);
   for (unsigned k = 0; k <= g; k += g ? g : 1) {
     t->group[k].truth += truth;
     t->group[k].result += result;
     t->group[k].common += truth && result;
   }
-  t->of_truth[a] += truth;
-  t->of_truth[b] += truth;
-  t->of_result[a] += result;
-  t->of_result[b] += result;
-  t->of_both[a] += truth && result;
-  t->of_both[b] += truth && result;
+  t->of_truth[p.a] += truth;
+  t->of_truth[p.b] += truth;
+  t->of_result[p.a] += result;
+  t->of_result[p.b] += result;
+  t->of_both[p.a] += truth && result;
+  t->of_both[p.b] += truth && result;
 }
 
 /* One pair of the union of two lists of pairs; SIZE_MAX: not in that list. */
@@ -51,7 +51,7 @@ static void weigh(const nd_compare *c, tally *t, size_t i, size_t j) {
   nd_judgement truth = in_x ? (nd_judgement)x->judged[i] : ND_JUDGED_NO;
   nd_judgement result = in_y ? (nd_judgement)y->judged[j] : ND_JUDGED_NO;
   if (truth == ND_JUDGED_BOTH || result == ND_JUDGED_BOTH) return;
-  unsigned g = nd_compare_pair_group(c, (uint32_t)(key >> 32), (uint32_t)key);
+  unsigned g = nd_compare_pair_group(c, nd_pair_of(key).a, nd_pair_of(key).b);
   if (c->judged && !in_x) {
     t->group[0].unjudged += result == ND_JUDGED_YES;
     if (g) t->group[g].unjudged += result == ND_JUDGED_YES;
@@ -77,16 +77,16 @@ static void merge(const nd_compare *c, tally *t) {
 
 /* Lines disagree about this pair of a cluster. */
 static void forget(const nd_compare *c, tally *t, uint64_t key) {
-  uint32_t a = (uint32_t)(key >> 32), b = (uint32_t)key;
-  unsigned g = nd_compare_pair_group(c, a, b);
+  const nd_pair p = nd_pair_of(key);
+  unsigned g = nd_compare_pair_group(c, p.a, p.b);
   t->none[0]++;
   if (g) t->none[g]++;
-  t->of_none[a]++;
-  t->of_none[b]++;
+  t->of_none[p.a]++;
+  t->of_none[p.b]++;
 }
 
 static bool left_out(const nd_compare *c, uint64_t key) {
-  return c->without[key >> 32] || c->without[(uint32_t)key];
+  return c->without[nd_pair_of(key).a] || c->without[nd_pair_of(key).b];
 }
 
 /* A list of pairs against one of clusters, whose own pairs are counted later, and then all of
@@ -135,7 +135,7 @@ static nd_status add_shared(const nd_compare *c, tally *t, nd_error *err) {
   for (uint32_t d = 0; d < c->n; d++) {
     uint32_t x = c->truth.cluster[d], y = c->result.cluster[d];
     if (!c->without[d] && x != ND_NO_ID && y != ND_NO_ID)
-      items[n++] = (nd_item){(uint64_t)x << 32 | y, d};
+      items[n++] = (nd_item){nd_pair_key(x, y), d};
   }
   nd_radix_group(items, items + room, n);
   for (size_t i = 0, end; i < n; i = end) {

@@ -149,8 +149,8 @@ static nd_status count_degrees(graph *g, const nd_web *w, const nd_web_list *l, 
   g->degree = nd_calloc(n + 1, sizeof *g->degree);
   if (!g->degree) return nd_fail_memory(err, (n + 1) * sizeof *g->degree);
   for (size_t i = 0; i < l->n; i++) {
-    g->degree[l->pairs[i].key >> 32]++;
-    g->degree[(uint32_t)l->pairs[i].key]++;
+    g->degree[nd_pair_of(l->pairs[i].key).a]++;
+    g->degree[nd_pair_of(l->pairs[i].key).b]++;
   }
   for (size_t i = 0; i < n; i++) {
     if (g->degree[i] > g->most) g->most = g->degree[i];
@@ -288,8 +288,8 @@ static nd_status draw(differences *d, nd_web *w, const nd_web_list *l, uint64_t 
   d->of = nd_malloc((d->n + 1) * sizeof *d->of);
   if (!d->of) return nd_fail_memory(err, (d->n + 1) * sizeof *d->of);
   for (size_t i = 0; i < d->n; i++) {
-    uint64_t key = l->pairs[d->at[i]].key;
-    w->pages.wanted[key >> 32] = w->pages.wanted[(uint32_t)key] = 1;
+    const nd_pair p = nd_pair_of(l->pairs[d->at[i]].key);
+    w->pages.wanted[p.a] = w->pages.wanted[p.b] = 1;
   }
   return ND_OK;
 }
@@ -303,10 +303,9 @@ static nd_status compare(differences *d, const nd_web *w, const nd_web_list *l, 
                          nd_error *err) {
   const nd_pages *p = &w->pages;
   for (size_t i = 0; i < d->n; i++) {
-    uint64_t key = l->pairs[d->at[i]].key;
-    uint32_t a = (uint32_t)(key >> 32), b = (uint32_t)key;
-    ND_TRY(nd_token_difference(&d->of[i], t, p->tokens + p->begin[a], p->length[a],
-                               p->tokens + p->begin[b], p->length[b], MOST, err));
+    const nd_pair pair = nd_pair_of(l->pairs[d->at[i]].key);
+    ND_TRY(nd_token_difference(&d->of[i], t, p->tokens + p->begin[pair.a], p->length[pair.a],
+                               p->tokens + p->begin[pair.b], p->length[pair.b], MOST, err));
   }
   qsort(d->of, d->n, sizeof *d->of, by_size);
   return ND_OK;

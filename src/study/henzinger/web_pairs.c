@@ -45,8 +45,8 @@ static uint64_t super_at(const void *context, uint64_t row, uint32_t place) {
 }
 
 static nd_status push(nd_web_list *l, const nd_pages *p, uint64_t key, nd_error *err) {
-  const uint64_t *x = p->sketch + (key >> 32) * ND_WEB_WORDS;
-  const uint64_t *y = p->sketch + (key & UINT32_MAX) * ND_WEB_WORDS;
+  const uint64_t *x = p->sketch + (size_t)nd_pair_of(key).a * ND_WEB_WORDS;
+  const uint64_t *y = p->sketch + (size_t)nd_pair_of(key).b * ND_WEB_WORDS;
   ND_TRY(nd_array_grow(&l->pairs, &l->cap, l->n + 1, sizeof *l->pairs, err));
   l->pairs[l->n++] =
       (nd_web_pair){key, nd_super_agree(x, y, ND_WEB_SUPERS),

@@ -2,6 +2,7 @@
 #ifndef ND_STUDY_HENZINGER_WEB_PAIRS_H
 #define ND_STUDY_HENZINGER_WEB_PAIRS_H
 
+#include "base/pair.h"
 #include "study/common/judge.h"
 #include "study/common/pages.h"
 #include "study/common/study_report.h"
@@ -43,7 +44,7 @@ nd_status nd_web_find(nd_web *w, nd_study_run *run, const nd_options *options,
 void nd_web_clear(nd_web *w);
 
 static inline nd_web_where nd_web_where_of(const nd_web *w, uint64_t key) {
-  uint64_t x = w->pages.site[key >> 32], y = w->pages.site[(uint32_t)key];
+  uint64_t x = w->pages.site[nd_pair_of(key).a], y = w->pages.site[nd_pair_of(key).b];
   return x == 0 || y == 0 ? ND_NO_SITE : x == y ? ND_SAME_SITE : ND_OTHER_SITE;
 }
 

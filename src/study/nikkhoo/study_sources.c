@@ -18,6 +18,7 @@
 #include "text/words.h"
 
 enum { MOST = 1000000 /* pairs whose words are compared */, ROOM = 1 << 12, JOB = 32 };
+enum { MILLION = 1000000 }; /* similarities are added up in millionths */
 
 typedef struct counts {
   uint64_t pairs, same_site, other_site;
@@ -59,9 +60,9 @@ static nd_status take(judge *j, const sources *s, int side, uint32_t document, n
 }
 
 static void add(counts *c, uint64_t site_a, uint64_t site_b, uint64_t value) {
-  uint64_t den = (uint32_t)value;
+  const nd_fraction f = nd_fraction_of(value); /* not 0/0: a pair has something in common */
   c->pairs++;
-  c->similarity += (value >> 32) * 1000000 / den; /* a pair that counts has something in common */
+  c->similarity += (uint64_t)f.num * MILLION / f.den;
   if (site_a && site_b) {
     c->same_site += site_a == site_b;
     c->other_site += site_a != site_b;
@@ -69,8 +70,8 @@ static void add(counts *c, uint64_t site_a, uint64_t site_b, uint64_t value) {
 }
 
 static nd_status judge_pair(judge *j, const sources *s, const nd_item *pair, nd_error *err) {
-  ND_TRY(take(j, s, 0, (uint32_t)(pair->key >> 32), err));
-  ND_TRY(take(j, s, 1, (uint32_t)pair->key, err));
+  ND_TRY(take(j, s, 0, nd_pair_of(pair->key).a, err));
+  ND_TRY(take(j, s, 1, nd_pair_of(pair->key).b, err));
   nd_str a = nd_buf_str(&j->url[0]), b = nd_buf_str(&j->url[1]);
   nd_url_difference url = ND_URL_SAME;
   ND_TRY(nd_url_compare(&url, a, b, err));
@@ -131,7 +132,7 @@ static nd_status judge_all(sources *s, nd_error *err) {
   for (uint32_t d = 0; d < j->store.documents && !nd_source_has_other(&j->source); d++) {
     uint32_t first = j->found.same[d];
     if (first == ND_NO_DOCUMENT || first == d) continue;
-    s->items[s->n++] = (nd_item){(uint64_t)first << 32 | d, whole};
+    s->items[s->n++] = (nd_item){nd_pair_key(first, d), whole};
     if (s->n == ROOM) ND_TRY(judge_items(s, all, err));
   }
   ND_TRY(judge_items(s, all, err));
@@ -155,7 +156,7 @@ static nd_status judge_all(sources *s, nd_error *err) {
 }
 
 static double mean_similarity(const counts *c) {
-  return c->pairs ? (double)c->similarity / 1e6 / (double)c->pairs : 0;
+  return c->pairs ? (double)c->similarity / MILLION / (double)c->pairs : 0;
 }
 
 static double share(uint64_t part, uint64_t all) {

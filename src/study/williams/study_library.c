@@ -112,8 +112,9 @@ static nd_status take_simhash(library *l, treatment *t, const nd_item *item, int
 }
 
 static nd_status take_values(library *l, treatment *t, const nd_item *item, int which) {
-  const uint64_t *x = l->pages.sketch + (item->key >> 32) * WORDS + 1 + which * FUNCTIONS;
-  const uint64_t *y = l->pages.sketch + (item->key & UINT32_MAX) * WORDS + 1 + which * FUNCTIONS;
+  const nd_pair p = nd_pair_of(item->key);
+  const uint64_t *x = l->pages.sketch + (size_t)p.a * WORDS + 1 + which * FUNCTIONS;
+  const uint64_t *y = l->pages.sketch + (size_t)p.b * WORDS + 1 + which * FUNCTIONS;
   unsigned agree = 0;
   for (int i = 0; i < FUNCTIONS; i++) agree += x[i] == y[i];
   unsigned step = agree * 10 / FUNCTIONS; /* 5 … 10 */
@@ -192,7 +193,7 @@ static size_t sampled(const level *of) {
 
 static void want_sampled(nd_pages *p, const level *of) {
   for (size_t k = 0; k < sampled(of); k++)
-    p->wanted[of->sample[k] >> 32] = p->wanted[(uint32_t)of->sample[k]] = 1;
+    p->wanted[nd_pair_of(of->sample[k]).a] = p->wanted[nd_pair_of(of->sample[k]).b] = 1;
 }
 
 static nd_status measure_level(level *of, const nd_pages *p, nd_token_diff *scratch,
@@ -200,10 +201,10 @@ static nd_status measure_level(level *of, const nd_pages *p, nd_token_diff *scra
   size_t n = sampled(of);
   of->cosine = n ? 0 : NAN;
   for (size_t k = 0; k < n; k++) {
-    uint32_t a = (uint32_t)(of->sample[k] >> 32), b = (uint32_t)of->sample[k];
+    const nd_pair pair = nd_pair_of(of->sample[k]);
     double cosine;
-    ND_TRY(nd_token_cosine(&cosine, scratch, p->tokens + p->begin[a], p->length[a],
-                           p->tokens + p->begin[b], p->length[b], err));
+    ND_TRY(nd_token_cosine(&cosine, scratch, p->tokens + p->begin[pair.a], p->length[pair.a],
+                           p->tokens + p->begin[pair.b], p->length[pair.b], err));
     of->cosine += cosine / (double)n;
   }
   return ND_OK;

@@ -216,7 +216,7 @@ typedef struct pairs {
 static nd_status keep_pairs(void *context, const nd_join_pair *pair, size_t n, nd_error *err) {
   pairs *p = context;
   ND_TRY(nd_array_grow(&p->key, &p->cap, p->n + n, sizeof *p->key, err));
-  for (size_t i = 0; i < n; i++) p->key[p->n++] = (uint64_t)pair[i].a << 32 | pair[i].b;
+  for (size_t i = 0; i < n; i++) p->key[p->n++] = nd_pair_key(pair[i].a, pair[i].b);
   return ND_OK;
 }
 
