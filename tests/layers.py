@@ -187,6 +187,17 @@ def check_length():
             yield f"{name}: listed in tests/layers.py, but not there"
 
 
+def check_test_names():
+    """A test's name says what it asserts, which takes more than one word."""
+    for path in sources("tests", endings=(".c", ".h", ".py")):
+        text = path.read_text("utf-8")
+        names = re.findall(r"^static void (\w+)\(void \*\*(?:state|unused)\) \{", text, re.M)
+        names += re.findall(r"^def (test_\w+)\(", text, re.M)
+        for name in names:
+            if "_" not in name.removeprefix("test_"):
+                yield f"{name_of(path)}: {name}"
+
+
 def output_of(*command):
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
@@ -275,6 +286,7 @@ def main():
         ("public headers include only public headers", check_public()),
         ("file names are unique", check_unique()),
         (f"no file has more than {LONGEST} lines", check_length()),
+        ("a test's name has more than one word", check_test_names()),
     ]
     if (build / "libneardup.so").exists() and shutil.which("readelf") and shutil.which("nm"):
         cases += [

@@ -103,7 +103,7 @@ def test_arrays_outlive_the_result():
     pairs.validate(full=True)
 
 
-def test_nothing():
+def test_empty_inputs_give_empty_results():
     for nothing in ([], pyarrow.array([], pyarrow.string()), polars.Series([], dtype=polars.String),
                     pyarrow.table({"text": pyarrow.array([], pyarrow.string_view())}),
                     pyarrow.array([], pyarrow.null()), pyarrow.nulls(3)):
@@ -112,7 +112,7 @@ def test_nothing():
         pyarrow.array(result.keep).validate(full=True)
 
 
-def test_files(examples, tmp_path):
+def test_files_give_what_the_command_gives(examples, tmp_path):
     result = neardup.dedup(examples)
     subprocess.run([ROOT / "build/neardup", "dedup", str(examples), "-o", tmp_path / "out"], check=True,
                    capture_output=True)

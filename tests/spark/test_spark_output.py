@@ -147,7 +147,7 @@ def hadoop(spark, path):
     return store.HadoopFolder(spark, f"file://{path}")
 
 
-def test_leases(spark, tmp_path, monkeypatch):
+def test_a_lease_is_exclusive_until_its_holder_is_gone(spark, tmp_path, monkeypatch):
     monkeypatch.setattr(claim, "TRIES", 1)
     folder = hadoop(spark, tmp_path / "out")
     first = claim.claim(folder)

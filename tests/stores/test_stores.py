@@ -211,7 +211,7 @@ def test_a_killed_job_goes_on_and_a_missing_part_is_an_error(spark, base, tmp_pa
     assert report["resumed_stages"] == ["sign", "copies", "edges"]
 
 
-def test_parquet(spark, base, tmp_path):
+def test_parquet_in_a_store_gives_the_same_lists(spark, base, tmp_path):
     rows = write_jsonl(tmp_path / "c.jsonl", 33, 400)
     one = dedup([tmp_path / "c.jsonl"], tmp_path / "one")
     spark.createDataFrame([(r["id"], r["text"]) for r in rows], "id string, text string").coalesce(

@@ -40,7 +40,7 @@ static frames frames_of(const char *text, uint64_t max) {
   "http://e.example/ 1.2.3.4 20140216050225 image/gif 3\nGIF\n"
 #define GOOD "http://g.example/ 1.2.3.4 20200101000000 text/plain 2\nok\n"
 
-static void test_golden(void **state) {
+static void reads_every_record_of_a_good_archive(void **state) {
   (void)state;
   static const struct {
     nd_kind kind;
@@ -101,7 +101,7 @@ static void test_cut_everywhere(void **state) {
   frames_clear(&whole);
 }
 
-static void test_bad(void **state) {
+static void rejects_wrong_lengths_with_their_reason(void **state) {
   (void)state;
   static const struct {
     const char *text;
@@ -159,7 +159,7 @@ static nd_status decode_one(void *context) {
   return status;
 }
 
-static void test_decode(void **state) {
+static void decoding_fails_cleanly_and_refuses_what_is_no_record(void **state) {
   (void)state;
   static char good[] = "http://x/ y 1.2.3.4 20200101000000 text/plain 2\nab\n";
   assert_int_equal(every_place_fails(decode_one, good), 3);
@@ -195,7 +195,7 @@ static void timed(const char *what, nd_buf *b) {
   nd_buf_clear(b);
 }
 
-static void test_hostile(void **state) {
+static void hostile_archives_take_linear_time(void **state) {
   (void)state;
   nd_buf b = {0};
   for (int i = 0; i < 100000; i++) append(&b, "http://x/ 1.2.3.4 20200101000000 t x\n");
@@ -214,7 +214,7 @@ static void test_hostile(void **state) {
   timed("short lines", &b);
 }
 
-static void test_fuzz(void **state) {
+static void mutated_archives_keep_the_frames_invariants(void **state) {
   (void)state;
   uint64_t seed = tiny_seed();
   clock_t start = clock();
@@ -227,7 +227,7 @@ static void test_fuzz(void **state) {
   print_message("%d mutations\n", runs);
 }
 
-static void test_sniff(void **state) {
+static void sniffs_arc_and_nothing_else(void **state) {
   (void)state;
   assert_true(nd_format_arc.sniff(str(GOLDEN)) >= 90);
   assert_true(nd_format_arc.sniff(str(GOOD)) >= 50);
@@ -253,17 +253,21 @@ static const fixture known[] = {
     {"example.arc.gz", 1, 0},
 };
 
-static void test_fixtures(void **state) {
+static void reads_the_known_records_of_real_archives(void **state) {
   (void)state;
   read_fixtures(&nd_format_arc, known, sizeof known / sizeof *known);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_golden),   cmocka_unit_test(test_cut_everywhere),
-      cmocka_unit_test(test_bad),      cmocka_unit_test(test_hostile),
-      cmocka_unit_test(test_fuzz),     cmocka_unit_test(test_sniff),
-      cmocka_unit_test(test_fixtures), cmocka_unit_test(test_decode),
+      cmocka_unit_test(reads_every_record_of_a_good_archive),
+      cmocka_unit_test(test_cut_everywhere),
+      cmocka_unit_test(rejects_wrong_lengths_with_their_reason),
+      cmocka_unit_test(hostile_archives_take_linear_time),
+      cmocka_unit_test(mutated_archives_keep_the_frames_invariants),
+      cmocka_unit_test(sniffs_arc_and_nothing_else),
+      cmocka_unit_test(reads_the_known_records_of_real_archives),
+      cmocka_unit_test(decoding_fails_cleanly_and_refuses_what_is_no_record),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,7 +24,7 @@ static double naive_recall(uint32_t bands, uint32_t rows, double s) {
   return 1 - none;
 }
 
-static void formula(void **state) {
+static void recall_follows_the_formula(void **state) {
   (void)state;
   for (uint32_t b = 1; b < 60; b += 7) {
     for (uint32_t r = 1; r < 30; r += 3) {
@@ -182,7 +182,7 @@ static void planted_pairs_meet(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(formula), cmocka_unit_test(choice_is_the_best),
+      cmocka_unit_test(recall_follows_the_formula), cmocka_unit_test(choice_is_the_best),
       cmocka_unit_test(cut_is_the_best), cmocka_unit_test(keys_follow_the_rows),
       cmocka_unit_test(planted_pairs_meet)};
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -134,7 +134,7 @@ static void check_image(const nd_block *b, uint32_t docs, uint32_t rejects) {
   }
 }
 
-static void layout(void **state) {
+static void columns_are_where_the_layout_says(void **state) {
   (void)state;
   nd_block b = {0}; /* one block, used again and again */
   const uint32_t docs[] = {0, 1, 2, 255, 256, 257, 1000, 3};
@@ -225,8 +225,8 @@ static void memory_faults(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(layout), cmocka_unit_test(every_flipped_bit_is_seen),
-      cmocka_unit_test(every_cut_is_seen), cmocka_unit_test(hostile_headers),
-      cmocka_unit_test_teardown(memory_faults, clear_hooks)};
+      cmocka_unit_test(columns_are_where_the_layout_says),
+      cmocka_unit_test(every_flipped_bit_is_seen), cmocka_unit_test(every_cut_is_seen),
+      cmocka_unit_test(hostile_headers), cmocka_unit_test_teardown(memory_faults, clear_hooks)};
   return cmocka_run_group_tests(tests, setup, NULL);
 }

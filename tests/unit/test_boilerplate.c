@@ -26,7 +26,7 @@ static void page(nd_tokens *out, const unsigned *word, size_t n) {
   assert_int_equal(out->count, n);
 }
 
-static void strips(void **state) {
+static void strips_passages_as_a_naive_marker_does(void **state) {
   (void)state;
   nd_rng r = {11};
   print_message("seed 11\n");
@@ -127,13 +127,14 @@ done:
   return status;
 }
 
-static void fails_cleanly(void **state) {
+static void every_allocation_fails_cleanly(void **state) {
   (void)state;
   ok(strip_points(NULL)); /* what is made only once is made */
   assert_true(every_place_fails(strip_points, NULL) >= 12);
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(strips), cmocka_unit_test(fails_cleanly)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(strips_passages_as_a_naive_marker_does),
+                                     cmocka_unit_test(every_allocation_fails_cleanly)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,7 +39,7 @@ static void check(nd_str bytes, const char *declared, bool html, const char *exp
 #define CHECK(bytes, declared, html, expected) \
   check((nd_str){bytes, sizeof bytes - 1}, declared, html, expected)
 
-static void test_labels(void **unused) {
+static void labels_find_their_charset(void **unused) {
   (void)unused;
   assert_string_equal(nd_charset_find(nd_str_of("latin1"))->name, "windows-1252");
   assert_string_equal(nd_charset_find(nd_str_of(" \tUTF8\n"))->name, "UTF-8");
@@ -53,7 +53,7 @@ static void test_labels(void **unused) {
   assert_null(nd_charset_find(nd_str_of("a label that is far longer than any of them")));
 }
 
-static void test_decoders(void **unused) {
+static void decodes_declared_and_undeclared_charsets(void **unused) {
   (void)unused;
   CHECK("", "", true, "");
   CHECK("plain", "", false, "plain");
@@ -95,7 +95,7 @@ static void test_decoders(void **unused) {
         "<?xml version='1.0' encoding='iso-8859-5'?>А");
 }
 
-static void test_replacement(void **unused) {
+static void one_replacement_for_each_maximal_subpart(void **unused) {
   (void)unused;
   /* One U+FFFD for each maximal subpart, as browsers do. */
   CHECK("\x61\xF1\x80\x80\xE1\x80\xC2\x62\x80\x63\x80\xBF\x64", "utf-8", false,
@@ -109,7 +109,7 @@ static void test_replacement(void **unused) {
 
 /* Room that does not suffice at once, a label in half a pair of quotes, and a charset that the
  * system cannot load. */
-static void test_odd(void **unused) {
+static void decodes_with_little_room_odd_labels_and_no_descriptors(void **unused) {
   (void)unused;
   char half[1001], full[3001] = "";
   for (size_t i = 0; i < 1000; i++) half[i] = '\xB1', memcpy(full + 3 * i, "\uFF71", 4);
@@ -267,7 +267,7 @@ static char *read_file(const char *folder, const char *name, size_t *n) {
   return text;
 }
 
-static void test_html5lib(void **unused) {
+static void prescan_agrees_with_html5lib(void **unused) {
   (void)unused;
   const char *data = getenv("NEARDUP_DATA");
   static const char *const names[] = {"tests1.dat", "tests2.dat", "test-yahoo-jp.dat"};
@@ -350,7 +350,7 @@ static void test_looks_like(void **unused) {
 }
 
 /* Heads of pages and what they declare; "" is nothing. */
-static void test_prescan(void **unused) {
+static void prescan_finds_what_heads_declare(void **unused) {
   (void)unused;
   static const char *const rows[][2] = {
       {"<meta charset=koi8-r>", "KOI8-R"},
@@ -444,12 +444,18 @@ static void test_no_memory(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_odd), /* first: nothing is loaded */
-      cmocka_unit_test(test_labels),        cmocka_unit_test(test_decoders),
-      cmocka_unit_test(test_replacement),   cmocka_unit_test(test_valid_prefix),
-      cmocka_unit_test(test_cut_character), cmocka_unit_test(test_random_bytes),
-      cmocka_unit_test(test_html5lib),      cmocka_unit_test(test_looks_like),
-      cmocka_unit_test(test_no_memory),     cmocka_unit_test(test_prescan),
+      cmocka_unit_test(
+          decodes_with_little_room_odd_labels_and_no_descriptors), /* first: nothing is loaded */
+      cmocka_unit_test(labels_find_their_charset),
+      cmocka_unit_test(decodes_declared_and_undeclared_charsets),
+      cmocka_unit_test(one_replacement_for_each_maximal_subpart),
+      cmocka_unit_test(test_valid_prefix),
+      cmocka_unit_test(test_cut_character),
+      cmocka_unit_test(test_random_bytes),
+      cmocka_unit_test(prescan_agrees_with_html5lib),
+      cmocka_unit_test(test_looks_like),
+      cmocka_unit_test(test_no_memory),
+      cmocka_unit_test(prescan_finds_what_heads_declare),
   };
   /* The level is chosen once a process: the base level runs in a child. */
   int status = 0;

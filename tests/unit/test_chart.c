@@ -246,7 +246,7 @@ static void bars_have_rows(void **state) {
 }
 
 /* Every scale: places rise with values, ticks lie on the axis and rise. */
-static void scales(void **state) {
+static void scales_keep_order_and_ticks_ascend(void **state) {
   (void)state;
   nd_rng rng = {77};
   for (int round = 0; round < 20000; round++) {
@@ -475,7 +475,7 @@ int main(void) {
       cmocka_unit_test(one_point_and_equal_points),
       cmocka_unit_test(long_series_are_thinned_and_keep_peaks),
       cmocka_unit_test(bars_have_rows),
-      cmocka_unit_test(scales),
+      cmocka_unit_test(scales_keep_order_and_ticks_ascend),
       cmocka_unit_test(short_numbers),
       cmocka_unit_test(markers_and_sizes),
       cmocka_unit_test(long_names_are_cut),

@@ -81,13 +81,13 @@ static void one_case(uint64_t seed) {
   nd_common_free(c);
 }
 
-static void test_random(void **state) {
+static void counts_agree_with_pair_by_pair(void **state) {
   (void)state;
   print_message("seeds 1 to 400\n");
   for (uint64_t seed = 1; seed <= 400; seed++) one_case(seed);
 }
 
-static void test_rounds(void **state) {
+static void little_memory_takes_several_rounds(void **state) {
   (void)state;
   /* The least memory: long lists that all differ fill it more than once. */
   nd_common_options o = {.documents = 3000, .threads = 1, .memory = 0};
@@ -198,7 +198,7 @@ static nd_status count_all(void *context) {
   return status;
 }
 
-static void test_faults(void **state) {
+static void every_failure_is_reported(void **state) {
   (void)state;
   counting x = {.memory = 1 << 20};
   assert_true(every_place_fails(count_all, &x) >= 8);
@@ -236,11 +236,11 @@ static void test_lists_of_one_hash(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_random),
-                                     cmocka_unit_test(test_rounds),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(counts_agree_with_pair_by_pair),
+                                     cmocka_unit_test(little_memory_takes_several_rounds),
                                      cmocka_unit_test(test_first_list_of_two_threads),
                                      cmocka_unit_test(test_much_memory),
-                                     cmocka_unit_test(test_faults),
+                                     cmocka_unit_test(every_failure_is_reported),
                                      cmocka_unit_test(test_lists_of_one_hash)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

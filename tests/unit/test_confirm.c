@@ -29,7 +29,7 @@ static nd_status judge(void *context, nd_item *items, size_t n, nd_error *e) {
   return ND_OK;
 }
 
-static void stars(void **state) {
+static void star_edge_is_spared_after_common_claim(void **state) {
   (void)state;
   static const struct {
     uint32_t a, b;
@@ -111,7 +111,7 @@ static nd_status run(nd_item *item, const char *const *options, bool documents, 
   return status;
 }
 
-static void lists(void **state) {
+static void listed_pairs_have_their_exact_similarity(void **state) {
   (void)state;
   static const char *const edit[6] = {"method", "join", "similarity", "edit", "threshold", "3"};
   static const char *const exact[6] = {"method", "exact", "threshold", "0.5"};
@@ -148,6 +148,7 @@ static void lists(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(stars), cmocka_unit_test(lists)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(star_edge_is_spared_after_common_claim),
+                                     cmocka_unit_test(listed_pairs_have_their_exact_similarity)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

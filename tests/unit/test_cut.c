@@ -201,7 +201,7 @@ static nd_status cut_damaged(void *context) {
   return status;
 }
 
-static void failures(void **state) {
+static void damaged_files_are_cut_or_fail_cleanly(void **state) {
   (void)state;
   nd_cutter_abandon(NULL);
   for (nd_packing packing = ND_PACKING_GZIP; packing <= ND_PACKING_ZSTD; packing++) {
@@ -243,6 +243,6 @@ static void failures(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(plain_files), cmocka_unit_test(packed_files),
-                                     cmocka_unit_test(failures)};
+                                     cmocka_unit_test(damaged_files_are_cut_or_fail_cleanly)};
   return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -78,7 +78,7 @@ static void enough_parts(void **state) {
   assert_int_equal(nd_deal_bits(UINT64_MAX, 1), 12);
 }
 
-static void failures(void **state) {
+static void full_disk_and_no_memory_are_errors(void **state) {
   (void)state;
   nd_error err;
   uint64_t count[PARTS] = {0};
@@ -104,6 +104,7 @@ static void failures(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(parts_come_back),
-                                     cmocka_unit_test(enough_parts), cmocka_unit_test(failures)};
+                                     cmocka_unit_test(enough_parts),
+                                     cmocka_unit_test(full_disk_and_no_memory_are_errors)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,7 +42,7 @@ static void expect(const char *a, const char *b, nd_difference want) {
 #define OTHER \
   "bread needs flour water salt and patience more than it needs an oven of any special kind "
 
-static void kinds(void **state) {
+static void documents_differ_by_the_expected_kind(void **state) {
   (void)state;
   expect(STORY, STORY, ND_DIFFERENCE_EXACT);
   assert_int_equal(kind_of(STORY, STORY, ND_URL_WWW), ND_DIFFERENCE_URL);
@@ -134,7 +134,7 @@ static void expect_url(const char *a, const char *b, nd_url_difference want) {
     fail_msg("%s, not %s: %s %s", nd_url_difference_name(got), nd_url_difference_name(want), a, b);
 }
 
-static void urls(void **state) {
+static void addresses_differ_by_the_expected_kind(void **state) {
   (void)state;
   expect_url("http://a.org/x", "http://a.org/x", ND_URL_SAME);
   expect_url("http://a.org/x", "", ND_URL_SAME);
@@ -183,9 +183,12 @@ static void any_bytes(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(kinds),        cmocka_unit_test(near_misses),
-      cmocka_unit_test(uneven_cores), cmocka_unit_test(words_of_times_and_counters),
-      cmocka_unit_test(urls),         cmocka_unit_test(urls_without_memory),
+      cmocka_unit_test(documents_differ_by_the_expected_kind),
+      cmocka_unit_test(near_misses),
+      cmocka_unit_test(uneven_cores),
+      cmocka_unit_test(words_of_times_and_counters),
+      cmocka_unit_test(addresses_differ_by_the_expected_kind),
+      cmocka_unit_test(urls_without_memory),
       cmocka_unit_test(any_bytes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -141,7 +141,7 @@ static void many_words(void **state) {
   agrees(300, LONGEST, 300);
 }
 
-static void examples(void **state) {
+static void known_distances_hold_at_every_bound(void **state) {
   (void)state;
   static const struct {
     const char *a, *b;
@@ -212,7 +212,7 @@ static void memory_faults(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(short_strings), cmocka_unit_test(one_word),
-      cmocka_unit_test(many_words),    cmocka_unit_test(examples),
+      cmocka_unit_test(many_words),    cmocka_unit_test(known_distances_hold_at_every_bound),
       cmocka_unit_test(long_strings),  cmocka_unit_test(memory_faults)};
   return cmocka_run_group_tests(tests, setup, teardown);
 }

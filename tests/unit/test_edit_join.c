@@ -246,7 +246,7 @@ static void wide_alphabets(void **state) {
     agree(100, 60, 600, (uint32_t)nd_rng_below(&rng, 9));
 }
 
-static void examples(void **state) {
+static void all_methods_find_the_known_pairs(void **state) {
   (void)state;
   corpus c = {0};
   result got = {0};
@@ -403,7 +403,7 @@ static void results_are_refused(void **state) {
   }
 }
 
-static void failures(void **state) {
+static void no_memory_and_cancelling_are_errors(void **state) {
   (void)state;
   corpus c = {0};
   result got = {0};
@@ -534,16 +534,17 @@ static void both_ways_agree_on_titles(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(examples),
-                                     cmocka_unit_test(small_collections),
-                                     cmocka_unit_test(longer_strings),
-                                     cmocka_unit_test(many_alike),
-                                     cmocka_unit_test(wide_alphabets),
-                                     cmocka_unit_test(hot_segments),
-                                     cmocka_unit_test(the_same_but_for_the_end),
-                                     cmocka_unit_test(long_strings_by_grams),
-                                     cmocka_unit_test(results_are_refused),
-                                     cmocka_unit_test_teardown(failures, clear_hooks),
-                                     cmocka_unit_test(both_ways_agree_on_titles)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(all_methods_find_the_known_pairs),
+      cmocka_unit_test(small_collections),
+      cmocka_unit_test(longer_strings),
+      cmocka_unit_test(many_alike),
+      cmocka_unit_test(wide_alphabets),
+      cmocka_unit_test(hot_segments),
+      cmocka_unit_test(the_same_but_for_the_end),
+      cmocka_unit_test(long_strings_by_grams),
+      cmocka_unit_test(results_are_refused),
+      cmocka_unit_test_teardown(no_memory_and_cancelling_are_errors, clear_hooks),
+      cmocka_unit_test(both_ways_agree_on_titles)};
   return cmocka_run_group_tests(tests, setup, NULL);
 }

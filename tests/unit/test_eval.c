@@ -165,7 +165,7 @@ static void test_adjusted_rand_known(void **state) {
   NEAR(digits("0011", "0000").homogeneity, 0);
 }
 
-static void test_numbers(void **state) {
+static void numbers_are_read_exactly_or_refused(void **state) {
   (void)state;
   static const struct {
     const char *text;
@@ -216,7 +216,7 @@ static void test_numbers(void **state) {
 
 /* --- lists that are not as they should be ------------------------------------ */
 
-static void test_kinds(void **state) {
+static void guesses_pairs_or_clusters(void **state) {
   (void)state;
   static const struct {
     const char *text, *kind;
@@ -273,7 +273,7 @@ static void test_bad_lines(void **state) {
 }
 
 /* What lines disagree about is left out, wherever it stands, and of its group, too. */
-static void test_contradictions(void **state) {
+static void contradicting_lines_are_left_out(void **state) {
   (void)state;
   put(documents_path, "a\t10\nb\t20\nc\t30\nd\t40\ne\t5\nf\t6\n");
   const nd_eval_request by_size = {.documents = documents_path, .by = "size"};
@@ -331,7 +331,7 @@ static void test_contradictions(void **state) {
   NEAR(r.ari, 1);
 }
 
-static void test_refused(void **state) {
+static void refuses_invalid_lists_and_requests(void **state) {
   (void)state;
   nd_options options;
   nd_eval_result r;
@@ -516,7 +516,7 @@ static void check_values(const nd_eval_group *g, const naive *x, const naive *y,
     same(g->correlation, (n * sxy - sx * sy) / (sqrt(vx) * sqrt(vy)), "correlation", 0);
 }
 
-static void test_random(void **state) {
+static void random_lists_agree_with_a_matrix_of_pairs(void **state) {
   (void)state;
   static naive x, y;
   static bool mx[MOST][MOST], my[MOST][MOST], seen[MOST][MOST];
@@ -612,12 +612,18 @@ static void test_out_of_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_pairs_example),    cmocka_unit_test(test_thresholds_and_judgements),
-      cmocka_unit_test(test_clusters_example), cmocka_unit_test(test_adjusted_rand_known),
-      cmocka_unit_test(test_numbers),          cmocka_unit_test(test_kinds),
-      cmocka_unit_test(test_bad_lines),        cmocka_unit_test(test_contradictions),
-      cmocka_unit_test(test_refused),          cmocka_unit_test(test_random),
-      cmocka_unit_test(test_out_of_memory),    cmocka_unit_test(test_nothing_written),
+      cmocka_unit_test(test_pairs_example),
+      cmocka_unit_test(test_thresholds_and_judgements),
+      cmocka_unit_test(test_clusters_example),
+      cmocka_unit_test(test_adjusted_rand_known),
+      cmocka_unit_test(numbers_are_read_exactly_or_refused),
+      cmocka_unit_test(guesses_pairs_or_clusters),
+      cmocka_unit_test(test_bad_lines),
+      cmocka_unit_test(contradicting_lines_are_left_out),
+      cmocka_unit_test(refuses_invalid_lists_and_requests),
+      cmocka_unit_test(random_lists_agree_with_a_matrix_of_pairs),
+      cmocka_unit_test(test_out_of_memory),
+      cmocka_unit_test(test_nothing_written),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }

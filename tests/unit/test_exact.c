@@ -61,7 +61,7 @@ static nd_status run(void *context) {
   return status;
 }
 
-static void rounds(void **state) {
+static void several_rounds_fail_and_stop_cleanly(void **state) {
   (void)state;
   work w = {0};
   write_corpus();
@@ -121,6 +121,7 @@ static int teardown(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(rounds), cmocka_unit_test(long_documents)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(several_rounds_fail_and_stop_cleanly),
+                                     cmocka_unit_test(long_documents)};
   return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -170,7 +170,7 @@ static int stop(void *context) {
 }
 
 /* A search that the caller stops says so; one that stops as all is found does not. */
-static void stopped(void **state) {
+static void only_an_unfinished_search_is_cancelled(void **state) {
   (void)state;
   static const struct {
     const char *b;
@@ -211,6 +211,7 @@ static int teardown(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(lines_fit), cmocka_unit_test(long_texts),
-                                     cmocka_unit_test(nothing_there), cmocka_unit_test(stopped)};
+                                     cmocka_unit_test(nothing_there),
+                                     cmocka_unit_test(only_an_unfinished_search_is_cancelled)};
   return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -459,7 +459,7 @@ static void packed_records(void **state) {
 }
 
 /* A line end, or its "\r", right at the seam of two ranges. */
-static void seams(void **state) {
+static void line_ends_at_a_seam_split_no_record(void **state) {
   (void)state;
   nd_buf text = {0};
   for (int shift = -2; shift <= 1; shift++) {
@@ -688,7 +688,7 @@ int main(void) {
       cmocka_unit_test(long_lines_cross_ranges),
       cmocka_unit_test(many_short_lines),
       cmocka_unit_test(packed_records),
-      cmocka_unit_test(seams),
+      cmocka_unit_test(line_ends_at_a_seam_split_no_record),
       cmocka_unit_test(small_files_go_in_groups),
       cmocka_unit_test(lost_files_are_rejects),
       cmocka_unit_test(skipping_and_shards),

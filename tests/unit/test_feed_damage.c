@@ -167,7 +167,7 @@ static void much_behind(void **state) {
 }
 
 /* Small files in groups of so many at most; the files need not be there to be planned. */
-static void groups(void **state) {
+static void small_files_are_grouped_up_to_the_limit(void **state) {
   (void)state;
   enum { FILES = 5000, GROUP = 4096 };
   static nd_input_file files[FILES];
@@ -218,7 +218,7 @@ static nd_status read_shrunk(void *context) {
   return status;
 }
 
-static void shrunk(void **state) {
+static void file_that_shrank_fails_cleanly(void **state) {
   (void)state;
   enum { LINES = 3, LINE = 3 << 20 };
   nd_input_file file = {path, path, path, LINES * LINE, 0};
@@ -244,8 +244,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_is_read),
       cmocka_unit_test(much_behind),
-      cmocka_unit_test(groups),
-      cmocka_unit_test(shrunk),
+      cmocka_unit_test(small_files_are_grouped_up_to_the_limit),
+      cmocka_unit_test(file_that_shrank_fails_cleanly),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -62,7 +62,7 @@ static void expect(const nd_format *format, const char *text, uint64_t max, cons
   nd_buf_clear(&got);
 }
 
-static void test_lines(void **state) {
+static void lines_are_framed_with_their_ends(void **state) {
   (void)state;
   const nd_format *l = &nd_format_lines;
   expect(l, "", 9, "");
@@ -75,7 +75,7 @@ static void test_lines(void **state) {
   expect(&nd_format_sets, "1 2\n\n3", 9, "D0+4 1 2|O4+1 |D5+1 3|");
 }
 
-static void test_text(void **state) {
+static void text_file_is_one_record_within_the_limit(void **state) {
   (void)state;
   expect(&nd_format_text, "", 9, "");
   expect(&nd_format_text, "a\nb\r\n", 9, "D0+5 a\nb\r\n|");
@@ -84,7 +84,7 @@ static void test_text(void **state) {
 }
 
 /* Long lines and texts around the limit, NUL bytes in them. */
-static void test_random(void **state) {
+static void random_lines_agree_with_a_naive_split(void **state) {
   (void)state;
   print_message("seed %llu\n", (unsigned long long)seed);
   nd_buf text = {0}, want = {0}, got = {0};
@@ -130,7 +130,7 @@ static void test_random(void **state) {
 
 /* A gzip file that breaks off: whole lines come first, then the failure, whose
  * frame spans the good bytes that are left. */
-static void test_truncated(void **state) {
+static void whole_lines_precede_a_truncation(void **state) {
   (void)state;
   nd_buf text = {0};
   for (int i = 0; i < 5000; i++)
@@ -208,7 +208,7 @@ static void test_truncated_long(void **state) {
   free(text);
 }
 
-static void test_decode(void **state) {
+static void decoding_borrows_the_bytes(void **state) {
   (void)state;
   nd_decoder d = {0};
   nd_input_options o = {.max_document = 100};
@@ -223,7 +223,7 @@ static void test_decode(void **state) {
   nd_decoder_clear(&d);
 }
 
-static void test_sets(void **state) {
+static void sets_take_64_bit_integers_only(void **state) {
   (void)state;
   static const struct {
     const char *line, *bad;
@@ -260,9 +260,12 @@ static void test_sets(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_lines),          cmocka_unit_test(test_text),
-      cmocka_unit_test(test_random),         cmocka_unit_test(test_truncated),
-      cmocka_unit_test(test_decode),         cmocka_unit_test(test_sets),
+      cmocka_unit_test(lines_are_framed_with_their_ends),
+      cmocka_unit_test(text_file_is_one_record_within_the_limit),
+      cmocka_unit_test(random_lines_agree_with_a_naive_split),
+      cmocka_unit_test(whole_lines_precede_a_truncation),
+      cmocka_unit_test(decoding_borrows_the_bytes),
+      cmocka_unit_test(sets_take_64_bit_integers_only),
       cmocka_unit_test(test_truncated_long),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

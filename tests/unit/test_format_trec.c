@@ -59,7 +59,7 @@ static void expect(const char *text, uint64_t max, const char *frames) {
   nd_buf_clear(&got);
 }
 
-static void test_frames(void **state) {
+static void frames_start_at_their_tags(void **state) {
   (void)state;
   expect("", 99, "E0");
   expect("nothing here", 99, "O0 E12");
@@ -124,7 +124,7 @@ static void naive(nd_buf *out, nd_str t, uint64_t max) {
   assert_int_equal(nd_buf_printf(out, NULL, "E%zu", t.n), ND_OK);
 }
 
-static void test_random(void **state) {
+static void random_records_agree_with_a_naive_splitter(void **state) {
   (void)state;
   print_message("seed %llu\n", (unsigned long long)seed);
   static const char *const bits[] = {"<DOC>", "</DOC>", "<doc>", "\n",    "\n<DOC>", "\r\n",
@@ -182,7 +182,7 @@ static void expect_error(const char *raw, const char *message) {
   nd_decoder_clear(&d);
 }
 
-static void test_decode(void **state) {
+static void fields_and_headers_are_decoded(void **state) {
   (void)state;
   expect_document("<DOC>\n<DOCNO> AP-1 </DOCNO>\n<TEXT>\nhello\n</TEXT>\n</DOC>", ND_KIND_HTML,
                   "AP-1", "", "", "", "\n<TEXT>\nhello\n</TEXT>\n");
@@ -239,7 +239,7 @@ static void test_no_memory(void **state) {
 }
 
 /* Damaged records must neither crash nor be read past their end. */
-static void test_damage(void **state) {
+static void damaged_records_are_read_within_bounds(void **state) {
   (void)state;
   print_message("seed %llu\n", (unsigned long long)seed);
   static const char whole[] =
@@ -271,7 +271,7 @@ static void test_damage(void **state) {
   nd_decoder_clear(&d);
 }
 
-static void test_collections(void **state) {
+static void reads_the_known_records_of_real_collections(void **state) {
   (void)state;
   const char *data = getenv("NEARDUP_DATA");
   if (!data) {
@@ -331,9 +331,12 @@ static void test_collections(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_frames),      cmocka_unit_test(test_random),
-      cmocka_unit_test(test_decode),      cmocka_unit_test(test_damage),
-      cmocka_unit_test(test_collections), cmocka_unit_test(test_no_memory),
+      cmocka_unit_test(frames_start_at_their_tags),
+      cmocka_unit_test(random_records_agree_with_a_naive_splitter),
+      cmocka_unit_test(fields_and_headers_are_decoded),
+      cmocka_unit_test(damaged_records_are_read_within_bounds),
+      cmocka_unit_test(reads_the_known_records_of_real_collections),
+      cmocka_unit_test(test_no_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

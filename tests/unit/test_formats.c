@@ -11,7 +11,7 @@
 #include "every_place.h"
 #include "input/format.h"
 
-static void test_table(void **state) {
+static void every_format_is_found_by_name(void **state) {
   (void)state;
   static const char *const names[] = {"text", "lines", "jsonl", "warc", "arc", "trec", "sets"};
   size_t n = 0;
@@ -32,7 +32,7 @@ static void expect_format(const char *head, const char *name) {
   if (strcmp(got, name) != 0) fail_msg("%.60s is %s, not %s", head, got, name);
 }
 
-static void test_sniff(void **state) {
+static void sniffs_each_format_from_its_first_bytes(void **state) {
   (void)state;
   expect_format("", "text");
   expect_format("\n\n", "text");
@@ -85,7 +85,7 @@ static void expect_error(const char *line, const nd_input_options *o, const char
   nd_decoder_clear(&d);
 }
 
-static void test_jsonl(void **state) {
+static void jsonl_fields_become_a_document(void **state) {
   (void)state;
   nd_input_options o = {"id", "text", "url", "time", NULL, 1000};
   expect_jsonl("{\"id\":\"a\",\"text\":\"b\"}", &o, "a", "", "", "", "b");
@@ -145,7 +145,7 @@ static nd_status decode_escaped(void *context) {
   return status;
 }
 
-static void test_memory(void **state) {
+static void no_memory_fails_decoding_cleanly(void **state) {
   (void)state;
   static char all[] =
       "{\"id\":\"1\\t\",\"text\":\"2\\t\",\"url\":\"3\\t\",\"time\":\"4\\t\",\"keep\":\"5\\t\"}";
@@ -205,9 +205,12 @@ static void test_real_jsonl(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_table),  cmocka_unit_test(test_sniff),
-      cmocka_unit_test(test_jsonl),  cmocka_unit_test(test_zero_copy),
-      cmocka_unit_test(test_memory), cmocka_unit_test(test_real_jsonl),
+      cmocka_unit_test(every_format_is_found_by_name),
+      cmocka_unit_test(sniffs_each_format_from_its_first_bytes),
+      cmocka_unit_test(jsonl_fields_become_a_document),
+      cmocka_unit_test(test_zero_copy),
+      cmocka_unit_test(no_memory_fails_decoding_cleanly),
+      cmocka_unit_test(test_real_jsonl),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -151,7 +151,7 @@ static void absent_and_split(void **state) {
 }
 
 /* A hot group of equal vectors: every member keeps an edge to the first. */
-static void caps(void **state) {
+static void capped_bucket_keeps_edges_to_its_first(void **state) {
   (void)state;
   uint64_t v[1000];
   for (size_t i = 0; i < 1000; i++) v[i] = i < 300 ? 77 : i < 305 ? 79 : (uint64_t)i << 40;
@@ -392,7 +392,7 @@ int main(void) {
                                      cmocka_unit_test(wide_tables),
                                      cmocka_unit_test(guaranteed_distance),
                                      cmocka_unit_test(absent_and_split),
-                                     cmocka_unit_test(caps),
+                                     cmocka_unit_test(capped_bucket_keeps_edges_to_its_first),
                                      cmocka_unit_test(every_level_matches),
                                      cmocka_unit_test(flat_tables_sort),
                                      cmocka_unit_test(limits_and_faults),

@@ -227,7 +227,7 @@ static void nothing_to_cut(void **state) {
 }
 
 /* Pieces hold a bit at least, and about the same share of what tells vectors apart. */
-static void cuts(void **state) {
+static void every_piece_holds_bits_that_differ(void **state) {
   (void)state;
   static const struct {
     uint64_t varies; /* bits in which half of the vectors differ */
@@ -457,11 +457,15 @@ static void every_pair_fails(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_bad_order_is_sorted),   cmocka_unit_test(parts_are_cut_again),
-      cmocka_unit_test(every_place_far_away),    cmocka_unit_test(every_pair_fails),
-      cmocka_unit_test(parts_that_no_hash_cuts), cmocka_unit_test(vectors_of_one_hash),
-      cmocka_unit_test(nothing_to_cut),          cmocka_unit_test(cuts),
-      cmocka_unit_test(one_large_bucket),        cmocka_unit_test(buckets_that_are_not_cut)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(a_bad_order_is_sorted),
+                                     cmocka_unit_test(parts_are_cut_again),
+                                     cmocka_unit_test(every_place_far_away),
+                                     cmocka_unit_test(every_pair_fails),
+                                     cmocka_unit_test(parts_that_no_hash_cuts),
+                                     cmocka_unit_test(vectors_of_one_hash),
+                                     cmocka_unit_test(nothing_to_cut),
+                                     cmocka_unit_test(every_piece_holds_bits_that_differ),
+                                     cmocka_unit_test(one_large_bucket),
+                                     cmocka_unit_test(buckets_that_are_not_cut)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

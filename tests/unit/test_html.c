@@ -352,7 +352,7 @@ static bool run_one(const json *test, const char *state, bool xml) {
   return same;
 }
 
-static void test_html5lib(void **unused) {
+static void tokens_agree_with_html5lib(void **unused) {
   (void)unused;
   const char *data = getenv("NEARDUP_DATA");
   char folder[2000], path[4000];
@@ -423,7 +423,7 @@ static uint64_t next_random(uint64_t *x) {
   return z ^ z >> 31;
 }
 
-static void test_random(void **unused) {
+static void random_pages_agree_with_the_slow_extractor(void **unused) {
   (void)unused;
   static const char *const pieces[] = {
       "<",
@@ -556,7 +556,7 @@ static void check_text(const char *html, const char *text) {
   nd_buf_clear(&out);
 }
 
-static void test_rules(void **unused) {
+static void extracts_text_by_the_rules(void **unused) {
   (void)unused;
   check_text("", "");
   check_text("plain", "plain");
@@ -583,7 +583,7 @@ static void test_rules(void **unused) {
 }
 
 /* Every element of the table is found, in either case. */
-static void test_elements(void **unused) {
+static void every_element_is_found_in_either_case(void **unused) {
   (void)unused;
   int count = 0;
   for (int i = 0; i < 512; i++) {
@@ -608,7 +608,7 @@ static void test_elements(void **unused) {
 }
 
 /* Time stays linear: 1 MiB of each within a second, even instrumented. */
-static void test_hostile(void **unused) {
+static void hostile_pages_take_linear_time(void **unused) {
   (void)unused;
   static const struct {
     const char *head, *unit;
@@ -676,9 +676,12 @@ static void test_no_memory(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_html5lib), cmocka_unit_test(test_rules),
-      cmocka_unit_test(test_elements), cmocka_unit_test(test_random),
-      cmocka_unit_test(test_hostile),  cmocka_unit_test(test_no_memory),
+      cmocka_unit_test(tokens_agree_with_html5lib),
+      cmocka_unit_test(extracts_text_by_the_rules),
+      cmocka_unit_test(every_element_is_found_in_either_case),
+      cmocka_unit_test(random_pages_agree_with_the_slow_extractor),
+      cmocka_unit_test(hostile_pages_take_linear_time),
+      cmocka_unit_test(test_no_memory),
   };
   /* The level is chosen once a process: the base level runs in a child. */
   int status = 0;

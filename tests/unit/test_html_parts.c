@@ -14,7 +14,7 @@ static void put(nd_buf *b, const char *p, size_t n) {
 }
 
 /* The standard's states of a doctype, one after another. */
-static void test_doctypes(void **unused) {
+static void doctypes_follow_the_standard(void **unused) {
   (void)unused;
   static const char *const rows[][2] = {
       {"<!doctype html>", "\nDOCTYPE html null null right"},
@@ -70,7 +70,7 @@ static void test_doctypes(void **unused) {
 }
 
 /* What stands for something else, in each kind of text. */
-static void test_texts(void **unused) {
+static void references_nul_and_line_ends_are_replaced(void **unused) {
   (void)unused;
   static const struct {
     const char *raw;
@@ -108,7 +108,7 @@ static void test_texts(void **unused) {
 }
 
 /* What a caller may ask of any token, and of tags in foreign content. */
-static void test_tokens(void **unused) {
+static void token_questions_have_safe_answers(void **unused) {
   (void)unused;
   nd_html_scan s;
   nd_html_token t;
@@ -151,8 +151,9 @@ static void test_raw_ends(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_doctypes), cmocka_unit_test(test_texts),
-                                     cmocka_unit_test(test_tokens),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(doctypes_follow_the_standard),
+                                     cmocka_unit_test(references_nul_and_line_ends_are_replaced),
+                                     cmocka_unit_test(token_questions_have_safe_answers),
                                      cmocka_unit_test(test_raw_ends)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -52,7 +52,7 @@ static void assert_body(nd_decoder *d, nd_str message, nd_kind kind, const char 
   assert_true(nd_str_eq(r.doc.charset, str(charset)));
 }
 
-static void test_heads(void **state) {
+static void heads_give_type_charset_and_body(void **state) {
   (void)state;
   nd_decoder d = {0};
   static const struct {
@@ -88,7 +88,7 @@ static void test_heads(void **state) {
   nd_decoder_clear(&d);
 }
 
-static void test_media(void **state) {
+static void media_types_give_the_kind(void **state) {
   (void)state;
   static const struct {
     const char *type;
@@ -150,7 +150,7 @@ static void test_media(void **state) {
 
 #define CHUNKED "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n"
 
-static void test_chunks(void **state) {
+static void chunks_are_joined_even_if_damaged(void **state) {
   (void)state;
   nd_decoder d = {0};
   static const struct {
@@ -228,7 +228,7 @@ static void check_packed(nd_decoder *d, const char *encoding, nd_buf packed) {
   nd_buf_clear(&packed);
 }
 
-static void test_encodings(void **state) {
+static void content_encodings_are_undone(void **state) {
   (void)state;
   nd_decoder d = {0};
   nd_str page = str(PAGE);
@@ -329,7 +329,7 @@ static void test_encodings(void **state) {
   nd_decoder_clear(&d);
 }
 
-static void test_bombs(void **state) {
+static void bombs_stop_at_the_limit(void **state) {
   (void)state;
   nd_buf zeros = {0};
   nd_error err;
@@ -370,7 +370,7 @@ static void test_bombs(void **state) {
   nd_decoder_clear(&d);
 }
 
-static void test_fuzz(void **state) {
+static void mutated_messages_never_crash(void **state) {
   (void)state;
   uint64_t seed = test_seed();
   nd_decoder d = {0};
@@ -408,7 +408,7 @@ static void test_fuzz(void **state) {
 }
 
 /* Bodies of more than one step, and one that breaks off just where a step ends. */
-static void test_steps(void **state) {
+static void bodies_longer_than_a_step_are_complete(void **state) {
   (void)state;
   enum { N = 300000, STEP = 1 << 16 };
   char *text = malloc(N);
@@ -505,9 +505,14 @@ static int drop_held(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_heads),     cmocka_unit_test(test_media), cmocka_unit_test(test_chunks),
-      cmocka_unit_test(test_encodings), cmocka_unit_test(test_bombs), cmocka_unit_test(test_fuzz),
-      cmocka_unit_test(test_no_memory), cmocka_unit_test(test_steps),
+      cmocka_unit_test(heads_give_type_charset_and_body),
+      cmocka_unit_test(media_types_give_the_kind),
+      cmocka_unit_test(chunks_are_joined_even_if_damaged),
+      cmocka_unit_test(content_encodings_are_undone),
+      cmocka_unit_test(bombs_stop_at_the_limit),
+      cmocka_unit_test(mutated_messages_never_crash),
+      cmocka_unit_test(test_no_memory),
+      cmocka_unit_test(bodies_longer_than_a_step_are_complete),
   };
   return cmocka_run_group_tests(tests, NULL, drop_held);
 }

@@ -98,7 +98,7 @@ static void check(const nd_buf *got, const char *name) {
 }
 
 /* Documents in order, at random and again and again. */
-static void names(void **state) {
+static void ids_agree_with_the_list_in_any_order(void **state) {
   (void)state;
   nd_buf got = {0};
   for (unsigned memory = 0; memory <= 1 << 20; memory += 1 << 20) {
@@ -143,7 +143,7 @@ static void every_place(void **state) {
   nd_buf_clear(&line);
 }
 
-static void given(void **state) {
+static void given_ids_answer_for_their_documents_only(void **state) {
   (void)state;
   static const uint32_t document[] = {3, 5, 9};
   const nd_str id[] = {nd_str_of("three"), nd_str_of("five"), nd_str_of("nine")};
@@ -213,7 +213,7 @@ static nd_status list_rejects(void *context) {
 
 /* Rejected records of all blocks, then what the walk could not open; whoever takes them may fail
  * at each. */
-static void rejects(void **state) {
+static void rejects_of_blocks_precede_problems_of_the_walk(void **state) {
   (void)state;
   nd_run j = {.store = store, .walk = walk};
   j.walk.problems = problems;
@@ -231,8 +231,10 @@ static void rejects(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(names), cmocka_unit_test(every_place),
-                                     cmocka_unit_test(given), cmocka_unit_test(clusters_go_out),
-                                     cmocka_unit_test(rejects)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(ids_agree_with_the_list_in_any_order), cmocka_unit_test(every_place),
+      cmocka_unit_test(given_ids_answer_for_their_documents_only),
+      cmocka_unit_test(clusters_go_out),
+      cmocka_unit_test(rejects_of_blocks_precede_problems_of_the_walk)};
   return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -79,7 +79,7 @@ static void file_is(const char *path, const void *p, size_t n) {
   free(got);
 }
 
-static void test_transfers(void **state) {
+static void short_calls_transfer_everything(void **state) {
   (void)state;
   char data[1000], got[1000];
   for (size_t i = 0; i < sizeof data; i++) data[i] = (char)(i * 7);
@@ -110,7 +110,7 @@ static void test_transfers(void **state) {
   refuses(nd_io_close(1 << 20, "gone", &err), ND_ERR_IO, "cannot close gone: Bad file descriptor");
 }
 
-static void test_messages(void **state) {
+static void messages_name_the_file_and_the_reason(void **state) {
   (void)state;
   int fd;
   nd_file_info info;
@@ -144,7 +144,7 @@ static void test_messages(void **state) {
   assert_int_equal(nd_io_fail(NULL, "read", "x", EIO), ND_ERR_IO);
 }
 
-static void test_mkdirs(void **state) {
+static void makes_missing_parents_of_a_folder(void **state) {
   (void)state;
   nd_file_info info;
   ok(nd_io_mkdirs(at("a/b//c/"), &err));
@@ -168,7 +168,7 @@ static void make_meanwhile(uint64_t nth) {
   if (nth == 1) assert_int_equal(mkdir(made_meanwhile, 0777), 0);
 }
 
-static void test_directories(void **state) {
+static void folders_made_by_others_meanwhile_are_taken(void **state) {
   (void)state;
   /* Another process makes it between our look and our call. */
   made_meanwhile = at("meanwhile");
@@ -336,7 +336,7 @@ static void writer_run(uint64_t seed, size_t total) {
   free(want);
 }
 
-static void test_writer(void **state) {
+static void writer_agrees_with_a_buffer(void **state) {
   (void)state;
   uint64_t seed = test_seed();
   writer_run(seed, 0);
@@ -485,7 +485,7 @@ static void test_writer_failures(void **state) {
 }
 
 /* Who holds a lock, and what the system may answer. */
-static void test_lock(void **state) {
+static void lock_is_shared_or_exclusive(void **state) {
   (void)state;
   int one, two;
   bool got = false;
@@ -522,7 +522,7 @@ static void test_real_path(void **state) {
 }
 
 /* The longest path fits, one more byte does not; what to do stands at the end of the message. */
-static void test_lengths(void **state) {
+static void path_of_the_longest_length_fits(void **state) {
   (void)state;
   static char path[PATH_MAX];
   memset(path, 'd', sizeof path - 1);
@@ -539,16 +539,16 @@ static void test_lengths(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_teardown(test_transfers, clear_hooks),
-      cmocka_unit_test_teardown(test_messages, clear_hooks),
-      cmocka_unit_test_teardown(test_mkdirs, clear_hooks),
-      cmocka_unit_test_teardown(test_directories, clear_hooks),
+      cmocka_unit_test_teardown(short_calls_transfer_everything, clear_hooks),
+      cmocka_unit_test_teardown(messages_name_the_file_and_the_reason, clear_hooks),
+      cmocka_unit_test_teardown(makes_missing_parents_of_a_folder, clear_hooks),
+      cmocka_unit_test_teardown(folders_made_by_others_meanwhile_are_taken, clear_hooks),
       cmocka_unit_test_teardown(test_every_call_fails, clear_hooks),
       cmocka_unit_test_teardown(test_copy_range, clear_hooks),
-      cmocka_unit_test_teardown(test_lengths, clear_hooks),
-      cmocka_unit_test_teardown(test_lock, clear_hooks),
+      cmocka_unit_test_teardown(path_of_the_longest_length_fits, clear_hooks),
+      cmocka_unit_test_teardown(lock_is_shared_or_exclusive, clear_hooks),
       cmocka_unit_test_teardown(test_real_path, clear_hooks),
-      cmocka_unit_test_teardown(test_writer, clear_hooks),
+      cmocka_unit_test_teardown(writer_agrees_with_a_buffer, clear_hooks),
       cmocka_unit_test_teardown(test_writer_empty, clear_hooks),
       cmocka_unit_test_teardown(test_writer_file, clear_hooks),
       cmocka_unit_test_teardown(test_writer_reserve, clear_hooks),

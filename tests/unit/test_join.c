@@ -61,7 +61,7 @@ static const uint64_t thresholds[][2] = {{1, 2},    {11, 20}, {3, 5},   {13, 20}
                                          {99, 100}, {1, 1},   {1, 3},   {800000, 1000000}};
 enum { THRESHOLDS = sizeof thresholds / sizeof *thresholds, SEEDS = 3000 };
 
-static void test_random(void **state) {
+static void random_sets_agree_with_the_naive_join(void **state) {
   (void)state;
   print_message("seeds 1 to %d\n", SEEDS);
   for (uint64_t seed = 1; seed <= SEEDS; seed++) {
@@ -167,7 +167,7 @@ static void test_long_list(void **state) {
 /* Every kernel, a level and a width of sketch each, with lists of all lengths: up to a few,
  * below a tile, and above.  Tokens have one of two values at most places, so that prefixes hold
  * frequent ones. */
-static void test_kernels(void **state) {
+static void kernels_of_all_levels_agree(void **state) {
   (void)state;
   static const struct {
     uint32_t length, words, records;
@@ -212,7 +212,7 @@ static void test_kernels(void **state) {
   }
 }
 
-static void test_options(void **state) {
+static void refuses_impossible_thresholds(void **state) {
   (void)state;
   static const uint64_t raw[] = {1, 2, 3, 1, 2, 3}, begin[] = {0, 3, 6};
   nd_sets sets;
@@ -253,7 +253,7 @@ static void test_options(void **state) {
 }
 
 /* The limits of two postings must never say no where the distance allowed says yes. */
-static void test_limits(void **state) {
+static void posting_limits_lose_no_pair(void **state) {
   (void)state;
   nd_rng rng = {5};
   static const nd_join_similarity all[] = {ND_JOIN_JACCARD, ND_JOIN_COSINE, ND_JOIN_OVERLAP,
@@ -295,7 +295,7 @@ static void test_limits(void **state) {
 
 /* Records of so many tokens that their shares in the distance are cut: what they have in
  * common stands far behind what each has alone. */
-static void test_giants(void **state) {
+static void giant_records_lose_no_pair(void **state) {
   (void)state;
   enum { COMMON = 1000 };
   static const uint32_t sizes[] = {COMMON, 4100000, 4200000, 8400000, (1u << 30) - 1};
@@ -322,7 +322,7 @@ static void test_giants(void **state) {
   nd_sets_clear(&sets);
 }
 
-static void test_common(void **state) {
+static void common_count_is_right_or_below_the_bound(void **state) {
   (void)state;
   nd_rng rng = {9};
   for (int round = 0; round < 20000; round++) {
@@ -343,7 +343,7 @@ static void test_common(void **state) {
   }
 }
 
-static void test_faults(void **state) {
+static void no_memory_is_an_error(void **state) {
   (void)state;
   nd_rng rng = {3};
   cases c = {0};
@@ -385,11 +385,15 @@ static void test_faults(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_random),    cmocka_unit_test(test_levels_and_threads),
-      cmocka_unit_test(test_long_list), cmocka_unit_test(test_options),
-      cmocka_unit_test(test_limits),    cmocka_unit_test(test_common),
-      cmocka_unit_test(test_faults),    cmocka_unit_test(test_kernels),
-      cmocka_unit_test(test_giants),
+      cmocka_unit_test(random_sets_agree_with_the_naive_join),
+      cmocka_unit_test(test_levels_and_threads),
+      cmocka_unit_test(test_long_list),
+      cmocka_unit_test(refuses_impossible_thresholds),
+      cmocka_unit_test(posting_limits_lose_no_pair),
+      cmocka_unit_test(common_count_is_right_or_below_the_bound),
+      cmocka_unit_test(no_memory_is_an_error),
+      cmocka_unit_test(kernels_of_all_levels_agree),
+      cmocka_unit_test(giant_records_lose_no_pair),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -84,7 +84,7 @@ static void check_sets(const nd_sets *s, const uint64_t *raw, const uint64_t *be
   free(mine);
 }
 
-static void test_random(void **state) {
+static void random_sets_are_laid_out_as_by_hand(void **state) {
   (void)state;
   print_message("seeds 1 to 400\n");
   for (uint64_t seed = 1; seed <= 400; seed++) {
@@ -112,7 +112,7 @@ static void test_random(void **state) {
 }
 
 /* Ties in frequency go by first appearance in the input. */
-static void test_order(void **state) {
+static void ties_in_frequency_go_by_first_appearance(void **state) {
   (void)state;
   static const uint64_t raw[] = {9, 5, 1, 9, 5, 1, 7, 9, 3, 3};
   static const uint64_t begin[] = {0, 3, 7, 10};
@@ -133,7 +133,7 @@ static void test_order(void **state) {
   nd_sets_clear(&s);
 }
 
-static void test_edges(void **state) {
+static void empty_and_impossible_inputs_are_handled(void **state) {
   (void)state;
   nd_sets s;
   static const uint64_t none[] = {0}, empty[] = {0, 0, 0, 0};
@@ -243,7 +243,7 @@ static void test_known_answers(void **state) {
 }
 
 /* Tokens that most records hold, equally often: ranked in the order in which they came. */
-static void test_frequent(void **state) {
+static void frequent_tokens_keep_their_order(void **state) {
   (void)state;
   enum { RECORDS = 5000, EACH = 40 };
   uint64_t *raw = malloc(RECORDS * EACH * sizeof *raw), *begin = malloc((RECORDS + 1) * 8);
@@ -291,7 +291,7 @@ static nd_status refuse(void *context, const nd_join_pair *pair, size_t n, nd_er
 }
 
 /* 300 equal records: more pairs than are handed over at once. */
-static void test_refused(void **state) {
+static void failing_sink_ends_the_join(void **state) {
   (void)state;
   enum { RECORDS = 300, EACH = 5 };
   uint64_t raw[RECORDS * EACH], begin[RECORDS + 1];
@@ -313,10 +313,14 @@ static void test_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_random),          cmocka_unit_test(test_order),
-      cmocka_unit_test(test_edges),           cmocka_unit_test(test_many_distinct),
-      cmocka_unit_test(test_known_answers),   cmocka_unit_test(test_frequent),
-      cmocka_unit_test(test_largest_partner), cmocka_unit_test(test_refused),
+      cmocka_unit_test(random_sets_are_laid_out_as_by_hand),
+      cmocka_unit_test(ties_in_frequency_go_by_first_appearance),
+      cmocka_unit_test(empty_and_impossible_inputs_are_handled),
+      cmocka_unit_test(test_many_distinct),
+      cmocka_unit_test(test_known_answers),
+      cmocka_unit_test(frequent_tokens_keep_their_order),
+      cmocka_unit_test(test_largest_partner),
+      cmocka_unit_test(failing_sink_ends_the_join),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -310,7 +310,7 @@ static nd_str exact(const nd_buf *b) {
   return (nd_str){p, b->n};
 }
 
-static void test_random(void **state) {
+static void random_values_agree_with_a_slow_parser(void **state) {
   (void)state;
   print_message("seed %llu\n", (unsigned long long)seed);
   nd_buf b = {0}, got = {0};
@@ -383,7 +383,7 @@ static void slow_scan(nd_json_string *out, nd_str t) {
   out->length = i;
 }
 
-static void test_levels(void **state) {
+static void scanning_agrees_at_all_cpu_levels(void **state) {
   (void)state;
   print_message("seed %llu, levels up to %s\n", (unsigned long long)seed, nd_cpu_name(nd_cpu()));
   nd_buf b = {0};
@@ -416,7 +416,7 @@ static void test_levels(void **state) {
 
 /* All leads with all second bytes and a choice of later ones, at any place of a
  * block; what is wrong is found at the same byte by every level. */
-static void test_utf8(void **state) {
+static void invalid_utf8_is_found_at_the_same_byte(void **state) {
   (void)state;
   static const unsigned char later[] = {0x00, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc2, 0xff};
   print_message("seed %llu\n", (unsigned long long)seed);
@@ -459,7 +459,7 @@ static void expect_error(const char *text, const char *message) {
   assert_string_equal(err.message, message);
 }
 
-static void test_messages(void **state) {
+static void messages_give_reason_and_byte(void **state) {
   (void)state;
   expect_error("", "not a JSON object");
   expect_error("[1]", "not a JSON object");
@@ -471,7 +471,7 @@ static void test_messages(void **state) {
   expect_error("{} {}", "not valid JSON at byte 4: something follows after the value");
 }
 
-static void test_depth(void **state) {
+static void nesting_is_limited_to_1000(void **state) {
   (void)state;
   nd_buf b = {0};
   nd_error err = {0};
@@ -504,7 +504,7 @@ static void test_cut_off(void **state) {
   assert_false(nd_json_cut_off(nd_str_of("[{\"a\": ")));
 }
 
-static void test_suite(void **state) {
+static void accepts_and_refuses_as_the_test_suite_says(void **state) {
   (void)state;
   const char *data = getenv("NEARDUP_DATA");
   if (!data) {
@@ -542,10 +542,13 @@ static void test_suite(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_random), cmocka_unit_test(test_levels),
-      cmocka_unit_test(test_utf8),   cmocka_unit_test(test_messages),
-      cmocka_unit_test(test_depth),  cmocka_unit_test(test_cut_off),
-      cmocka_unit_test(test_suite),
+      cmocka_unit_test(random_values_agree_with_a_slow_parser),
+      cmocka_unit_test(scanning_agrees_at_all_cpu_levels),
+      cmocka_unit_test(invalid_utf8_is_found_at_the_same_byte),
+      cmocka_unit_test(messages_give_reason_and_byte),
+      cmocka_unit_test(nesting_is_limited_to_1000),
+      cmocka_unit_test(test_cut_off),
+      cmocka_unit_test(accepts_and_refuses_as_the_test_suite_says),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

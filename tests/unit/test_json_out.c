@@ -52,7 +52,7 @@ static void naive_string(nd_buf *out, const unsigned char *p, size_t n) {
   assert_int_equal(nd_buf_append(out, "\"", 1, &err), ND_OK);
 }
 
-static void test_strings(void **state) {
+static void strings_are_escaped_as_described(void **state) {
   (void)state;
   nd_rng rng = {2};
   static const unsigned char interesting[] = {0,    1,    31,   ' ',  '"',  '\\', 'a',  127,  0x80,
@@ -79,7 +79,7 @@ static void test_strings(void **state) {
 }
 
 /* What is not seen, or turns what is, has its number; what is seen has not. */
-static void test_hidden(void **state) {
+static void invisible_characters_become_numbers(void **state) {
   (void)state;
   static const char *const cases[][2] = {{"a\xe2\x80\xae"
                                           "b",
@@ -102,7 +102,7 @@ static void test_hidden(void **state) {
   }
 }
 
-static void test_nesting(void **state) {
+static void nested_values_are_well_formed(void **state) {
   (void)state;
   nd_json_out j = {.err = &err};
   nd_json_put_begin(&j, NULL, '{');
@@ -142,7 +142,7 @@ static void test_no_memory(void **state) {
 }
 
 /* What pages, scripts and terminals get for what they must not. */
-static void test_escapes(void **state) {
+static void pages_scripts_and_terminals_are_safe(void **state) {
   (void)state;
   static const struct {
     const char *text, *html, *script, *plain;
@@ -190,8 +190,10 @@ static void test_escapes(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_strings), cmocka_unit_test(test_hidden), cmocka_unit_test(test_nesting),
-      cmocka_unit_test(test_no_memory), cmocka_unit_test(test_escapes)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(strings_are_escaped_as_described),
+                                     cmocka_unit_test(invisible_characters_become_numbers),
+                                     cmocka_unit_test(nested_values_are_well_formed),
+                                     cmocka_unit_test(test_no_memory),
+                                     cmocka_unit_test(pages_scripts_and_terminals_are_safe)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

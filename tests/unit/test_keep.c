@@ -20,7 +20,7 @@ static void expect_time(const char *text, int64_t want) {
   if (got != want) fail_msg("%s is %lld, not %lld", text, (long long)got, (long long)want);
 }
 
-static void times(void **state) {
+static void times_of_all_spellings_are_read(void **state) {
   (void)state;
   expect_time("1970-01-01T00:00:00Z", 0);
   expect_time("1970-01-01", 0);
@@ -107,7 +107,7 @@ static void expect_order(nd_keep keep, const char *const *list) {
   }
 }
 
-static void orders(void **state) {
+static void ranks_follow_times_addresses_and_numbers(void **state) {
   (void)state;
   const char *oldest[] = {"0001-01-01",
                           "1600-01-01",
@@ -166,7 +166,7 @@ static void numbers_rank_like_numbers(void **state) {
   }
 }
 
-static void lengths(void **state) {
+static void ranks_follow_lengths(void **state) {
   (void)state;
   const uint64_t bytes[] = {0, 1, 2, 1000, UINT32_MAX, UINT64_C(1) << 40};
   for (size_t i = 1; i < sizeof bytes / sizeof *bytes; i++) {
@@ -191,12 +191,12 @@ static void dirty_addresses(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(times),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(times_of_all_spellings_are_read),
                                      cmocka_unit_test(against_the_c_library),
                                      cmocka_unit_test(no_times),
-                                     cmocka_unit_test(orders),
+                                     cmocka_unit_test(ranks_follow_times_addresses_and_numbers),
                                      cmocka_unit_test(numbers_rank_like_numbers),
-                                     cmocka_unit_test(lengths),
+                                     cmocka_unit_test(ranks_follow_lengths),
                                      cmocka_unit_test(dirty_addresses)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,7 +23,7 @@ static void expect(const char *text, const char *want) {
   nd_tokens_clear(&t);
 }
 
-static void sentences(void **state) {
+static void sentences_have_their_language(void **state) {
   (void)state;
   expect("The boat was tied to the pier, and it would not leave before the rain had stopped.",
          "English");
@@ -85,7 +85,7 @@ static void any_bytes(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(sentences),
+      cmocka_unit_test(sentences_have_their_language),
       cmocka_unit_test(nothing_to_go_by),
       cmocka_unit_test(any_bytes),
   };

@@ -124,7 +124,7 @@ static void test_ids_of_many_blocks(void **state) {
 }
 
 /* So long that a thread's share of them is written in pieces; and no documents on one side. */
-static void test_joined(void **state) {
+static void long_sets_join_alike_in_pieces(void **state) {
   (void)state;
   enum { DOCUMENTS = 30 };
   static const char *const options[] = {"method", "join",  "threshold", "0.9",
@@ -213,6 +213,6 @@ static int tear_down(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_same_pairs), cmocka_unit_test(test_ids_of_many_blocks),
-      cmocka_unit_test(test_joined), cmocka_unit_test(test_large_parts)};
+      cmocka_unit_test(long_sets_join_alike_in_pieces), cmocka_unit_test(test_large_parts)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -111,7 +111,7 @@ static void both_versions(void **state) {
   assert_int_equal(nd_machine_memory(top), 30 * MIB);
 }
 
-static void containers(void **state) {
+static void containers_see_the_limits_of_their_group(void **state) {
   (void)state;
   /* The group's name is that of the host; the mount shows it, or one above it, as its root. */
   set_up("4:memory:/docker/abc\n",
@@ -152,7 +152,7 @@ static void odd_files(void **state) {
 }
 
 /* Memory or files that fail make no limit, and nothing worse. */
-static void failures(void **state) {
+static void failing_files_set_no_limit(void **state) {
   (void)state;
   set_up("0::/a/b\n", V2_MOUNT);
   put("sys/fs/cgroup/a/b/memory.max", "41943040\n");
@@ -176,9 +176,12 @@ static void failures(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(without_groups), cmocka_unit_test(version_1),  cmocka_unit_test(version_2),
-      cmocka_unit_test(both_versions),  cmocka_unit_test(containers), cmocka_unit_test(odd_files),
-      cmocka_unit_test(failures)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(without_groups),
+                                     cmocka_unit_test(version_1),
+                                     cmocka_unit_test(version_2),
+                                     cmocka_unit_test(both_versions),
+                                     cmocka_unit_test(containers_see_the_limits_of_their_group),
+                                     cmocka_unit_test(odd_files),
+                                     cmocka_unit_test(failing_files_set_no_limit)};
   return cmocka_run_group_tests(tests, setup, teardown);
 }

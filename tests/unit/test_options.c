@@ -322,7 +322,7 @@ static void expect_misfit(const char *words, const char *says) {
   if (!strstr(err.message, says)) fail_msg("%s: \"%s\" lacks \"%s\"", words, err.message, says);
 }
 
-static void misfits(void **state) {
+static void options_that_contradict_are_refused(void **state) {
   (void)state;
   ok(check(""));
   ok(check("bands 20 rows 5"));
@@ -394,7 +394,7 @@ int main(void) {
                                      cmocka_unit_test(unknown_names),
                                      cmocka_unit_test(random_seeds_differ),
                                      cmocka_unit_test(small_rooms_are_kept),
-                                     cmocka_unit_test(misfits),
+                                     cmocka_unit_test(options_that_contradict_are_refused),
                                      cmocka_unit_test(settings_follow)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -131,7 +131,7 @@ static void new_files(void **state) {
   assert_int_equal(entries(), 1);
 }
 
-static void places(void **state) {
+static void folders_and_loose_links_are_refused(void **state) {
   (void)state;
   assert_int_equal(mkdir("folder", 0755), 0);
   put_file("file", "x");
@@ -154,7 +154,7 @@ static void places(void **state) {
   assert_true(S_ISLNK(st.st_mode));
 }
 
-static void devices(void **state) {
+static void devices_are_written_in_place(void **state) {
   (void)state;
   ok(write_plan("/dev/null"));
   assert_int_equal(write_plan("/dev/full"), ND_ERR_IO);
@@ -174,7 +174,7 @@ static void devices(void **state) {
   assert_int_equal(entries(), 1);
 }
 
-static void heads(void **state) {
+static void head_is_written_last(void **state) {
   (void)state;
   nd_output *o = NULL;
   char long_head[100] = "";
@@ -187,7 +187,7 @@ static void heads(void **state) {
 }
 
 /* Another program writes to the place while we work. */
-static void overtaken(void **state) {
+static void file_changed_meanwhile_is_left_alone(void **state) {
   (void)state;
   nd_output *o = NULL;
   ok(open_as(&o, "plan", ND_OUTPUT_PLAN));
@@ -209,7 +209,7 @@ static nd_status replace(void *context) {
   return write_plan("plan");
 }
 
-static void failures(void **state) {
+static void failures_leave_the_old_file(void **state) {
   (void)state;
   strcpy(options.resume, "never");
   assert_true(every_place_fails(replace, NULL) > 15);
@@ -220,11 +220,11 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup(what_may_be_replaced, start_empty),
       cmocka_unit_test_setup(new_files, start_empty),
-      cmocka_unit_test_setup(places, start_empty),
-      cmocka_unit_test_setup(devices, start_empty),
-      cmocka_unit_test_setup(heads, start_empty),
-      cmocka_unit_test_setup(overtaken, start_empty),
-      cmocka_unit_test_setup(failures, start_empty),
+      cmocka_unit_test_setup(folders_and_loose_links_are_refused, start_empty),
+      cmocka_unit_test_setup(devices_are_written_in_place, start_empty),
+      cmocka_unit_test_setup(head_is_written_last, start_empty),
+      cmocka_unit_test_setup(file_changed_meanwhile_is_left_alone, start_empty),
+      cmocka_unit_test_setup(failures_leave_the_old_file, start_empty),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }

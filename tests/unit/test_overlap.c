@@ -119,7 +119,7 @@ static const overlap_case cases[] = {
     {"loose/out", 1, "corpus", "leads nowhere"},
     {"", 0, "corpus", "has no name"}};
 
-static void table(void **state) {
+static void outputs_in_inputs_are_refused(void **state) {
   (void)state;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     const overlap_case *c = &cases[i];
@@ -136,7 +136,7 @@ static void table(void **state) {
   }
 }
 
-static void several(void **state) {
+static void outputs_in_one_another_are_refused(void **state) {
   (void)state;
   const nd_output_path pairs[][2] = {{{"-o", "new", 1}, {"--filter-runs", "new", 1}},
                                      {{"-o", "new/a", 1}, {"--filter-runs", "new", 1}},
@@ -196,7 +196,7 @@ static nd_status check_all(void *context) {
   return nd_output_check(&output, 1, inputs, 2, &err);
 }
 
-static void failures(void **state) {
+static void failures_of_the_check_are_errors(void **state) {
   (void)state;
   size_t n = every_place_fails(check_all, NULL);
   assert_true(n > 20);
@@ -220,8 +220,12 @@ static void long_names(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(table),       cmocka_unit_test(several),    cmocka_unit_test(standard_input),
-      cmocka_unit_test(bind_mounts), cmocka_unit_test(long_names), cmocka_unit_test(failures),
+      cmocka_unit_test(outputs_in_inputs_are_refused),
+      cmocka_unit_test(outputs_in_one_another_are_refused),
+      cmocka_unit_test(standard_input),
+      cmocka_unit_test(bind_mounts),
+      cmocka_unit_test(long_names),
+      cmocka_unit_test(failures_of_the_check_are_errors),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }

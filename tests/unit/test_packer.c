@@ -216,7 +216,7 @@ static void test_gzip_header(void **state) {
   gzclose(f);
 }
 
-static void test_copy(void **state) {
+static void copied_ranges_pack_alike(void **state) {
   (void)state;
   new_seed();
   nd_buf plain = mixed(500000);
@@ -244,7 +244,7 @@ static void test_copy(void **state) {
   nd_buf_clear(&plain);
 }
 
-static void test_failures(void **state) {
+static void full_disk_and_no_memory_are_errors(void **state) {
   (void)state;
   new_seed();
   nd_packer *p;
@@ -366,8 +366,8 @@ int main(void) {
       cmocka_unit_test_teardown(test_round_trip, clear_hooks),
       cmocka_unit_test_teardown(test_gzip_threads, clear_hooks),
       cmocka_unit_test_teardown(test_gzip_header, clear_hooks),
-      cmocka_unit_test_teardown(test_copy, clear_hooks),
-      cmocka_unit_test_teardown(test_failures, clear_hooks),
+      cmocka_unit_test_teardown(copied_ranges_pack_alike, clear_hooks),
+      cmocka_unit_test_teardown(full_disk_and_no_memory_are_errors, clear_hooks),
       cmocka_unit_test_teardown(test_members_fail, clear_hooks),
       cmocka_unit_test_teardown(test_copies_fail, clear_hooks),
   };

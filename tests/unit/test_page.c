@@ -28,7 +28,7 @@ static void expect(nd_status (*escape)(nd_buf *, nd_str, bool, nd_error *), bool
   nd_buf_clear(&b);
 }
 
-static void escapes(void **state) {
+static void markup_and_controls_are_escaped(void **state) {
   (void)state;
   expect(nd_escape_html, true, "a<b>&\"'", 7, "a&lt;b&gt;&amp;&quot;&#39;");
   expect(nd_escape_html, true, "\n\t\x1b\x7f", 4,
@@ -80,7 +80,7 @@ static void random_bytes(void **state) {
   }
 }
 
-static void digests(void **state) {
+static void digests_are_those_of_the_standard(void **state) {
   (void)state;
   char text[45];
   /* FIPS 180-4 examples and echo -n … | openssl dgst -sha256 -binary | base64 */
@@ -155,7 +155,7 @@ static void whole_page(void **state) {
   rmdir(dir);
 }
 
-static void counts(void **state) {
+static void counts_have_thousands_separators(void **state) {
   (void)state;
   char text[32];
   nd_page_count(text, 0);
@@ -244,10 +244,14 @@ static void pages_fail_cleanly(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(escapes),   cmocka_unit_test(random_bytes),
-      cmocka_unit_test(digests),   cmocka_unit_test(whole_page),
-      cmocka_unit_test(counts),    cmocka_unit_test(unwritable_folder),
-      cmocka_unit_test(odd_pages), cmocka_unit_test(pages_fail_cleanly),
+      cmocka_unit_test(markup_and_controls_are_escaped),
+      cmocka_unit_test(random_bytes),
+      cmocka_unit_test(digests_are_those_of_the_standard),
+      cmocka_unit_test(whole_page),
+      cmocka_unit_test(counts_have_thousands_separators),
+      cmocka_unit_test(unwritable_folder),
+      cmocka_unit_test(odd_pages),
+      cmocka_unit_test(pages_fail_cleanly),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,7 +40,7 @@ static void first_use(const char *text, nd_token_kind kind, const char *want, ui
   nd_tokens_clear(&t);
 }
 
-static void tables(void **state) {
+static void tables_of_code_points_load_on_first_use(void **state) {
   (void)state;
   /* A letter of the text; a mark that follows a slow one; a letter that normalising makes. */
   first_use("\u0431", ND_TOKENS_WORDS, "\u0431", 3);
@@ -79,7 +79,7 @@ static nd_status run(void *context) {
   return status;
 }
 
-static void texts(void **state) {
+static void texts_become_tokens_or_fail_cleanly(void **state) {
   (void)state;
   char late[2000]; /* declared beyond the first 1024 bytes */
   snprintf(late, sizeof late, "<html><!--%1200s--><meta charset=koi8-r><p>\xC1", "");
@@ -117,7 +117,7 @@ static nd_status split_set(void *context) {
   return status;
 }
 
-static void sets(void **state) {
+static void sets_of_integers_agree_with_a_naive_version(void **state) {
   (void)state;
   nd_rng r;
   seed_rng(&r);
@@ -150,7 +150,9 @@ static void sets(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(tables), /* first: they are still empty */
-                                     cmocka_unit_test(texts), cmocka_unit_test(sets)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(tables_of_code_points_load_on_first_use), /* first: they are still empty */
+      cmocka_unit_test(texts_become_tokens_or_fail_cleanly),
+      cmocka_unit_test(sets_of_integers_agree_with_a_naive_version)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

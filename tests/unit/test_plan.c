@@ -183,7 +183,7 @@ static void recall_holds(void **state) {
   assert_true(fabs(r.near_duplicates / truth.n - 1) < 0.25); /* another corpus of the kind */
 }
 
-static void unreachable(void **state) {
+static void goals_out_of_reach_give_the_best_plan(void **state) {
   (void)state;
   nd_options o;
   nd_plan_result r;
@@ -207,7 +207,7 @@ static void unreachable(void **state) {
 }
 
 /* Too few documents for groups: one group, and nothing is thrown away. */
-static void tiny(void **state) {
+static void few_documents_make_one_group(void **state) {
   (void)state;
   char path[64];
   nd_options o;
@@ -334,9 +334,11 @@ static int teardown(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(precision_holds),   cmocka_unit_test(recall_holds),
-      cmocka_unit_test(unreachable),       cmocka_unit_test(tiny),
-      cmocka_unit_test(smaller_is_better), cmocka_unit_test(large_documents)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(precision_holds),
+                                     cmocka_unit_test(recall_holds),
+                                     cmocka_unit_test(goals_out_of_reach_give_the_best_plan),
+                                     cmocka_unit_test(few_documents_make_one_group),
+                                     cmocka_unit_test(smaller_is_better),
+                                     cmocka_unit_test(large_documents)};
   return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -49,7 +49,7 @@ static void put(int which, const char *text) {
   assert_int_equal(fclose(f), 0);
 }
 
-static void test_scores(void **state) {
+static void scores_are_read_or_refused(void **state) {
   (void)state;
   static const char *const good[] = {
       "0",     "-2.28234", "1e-30", "3.5E2",  "+.5",  "12345678901234567890123",
@@ -69,7 +69,7 @@ static void test_scores(void **state) {
   }
 }
 
-static void test_order(void **state) {
+static void runs_are_ordered_by_score_then_rank(void **state) {
   (void)state;
   /* b and c tie: the rank decides.  d is there twice; e's rank is wrong. */
   put(0,
@@ -176,7 +176,7 @@ static void check_collection(nd_near *n, unsigned documents) {
   }
 }
 
-static void test_collections(void **state) {
+static void collections_agree_with_a_naive_version(void **state) {
   (void)state;
   for (int round = 0; round < 200; round++) {
     nd_id_map ids = {0};
@@ -193,7 +193,7 @@ static void test_collections(void **state) {
 }
 
 /* What is asked for wrongly: files that would be written over or to one place, lists of no kind. */
-static void test_refused(void **state) {
+static void refuses_outputs_that_would_collide(void **state) {
   (void)state;
   char twin[100], other[100], filtered[100];
   snprintf(twin, sizeof twin, "%s/./0", dir);
@@ -272,8 +272,10 @@ static void test_nothing_relevant(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_scores),           cmocka_unit_test(test_order),
-      cmocka_unit_test(test_collections),      cmocka_unit_test(test_refused),
+      cmocka_unit_test(scores_are_read_or_refused),
+      cmocka_unit_test(runs_are_ordered_by_score_then_rank),
+      cmocka_unit_test(collections_agree_with_a_naive_version),
+      cmocka_unit_test(refuses_outputs_that_would_collide),
       cmocka_unit_test(test_nothing_relevant),
   };
   return cmocka_run_group_tests(tests, setup, teardown);

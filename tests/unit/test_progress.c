@@ -42,7 +42,7 @@ static const char *drawn(nd_progress now) {
   return text + 1;
 }
 
-static void lines(void **state) {
+static void progress_line_fits_the_terminal(void **state) {
   (void)state;
   static const struct {
     nd_progress now; /* stage, done, total, documents, seconds */
@@ -67,6 +67,6 @@ static void lines(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(lines)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(progress_line_fits_the_terminal)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,7 @@
 #include "report/report.h"
 #include "tools.h"
 
-static void names(void **state) {
+static void long_names_are_cut_between_characters(void **state) {
   (void)state;
   char out[ND_REPORT_NAME + 8], in[ND_REPORT_NAME + 60];
   nd_report_name(out, (nd_str){"a\0b", 3});
@@ -73,7 +73,7 @@ static nd_status draw(nd_buf *out, const run *r) {
   return status == ND_OK ? nd_buf_append(out, "", 1, &err) : status;
 }
 
-static void kinds(void **state) {
+static void page_describes_every_kind_of_run(void **state) {
   (void)state;
   run r;
   nd_buf html = {0};
@@ -112,6 +112,7 @@ static void kinds(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(names), cmocka_unit_test(kinds)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(long_names_are_cut_between_characters),
+                                     cmocka_unit_test(page_describes_every_kind_of_run)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -271,7 +271,7 @@ static void some_are_named(void **state) {
 }
 
 /* The languages of the documents, most frequent first, then by name; no more than have a row. */
-static void languages(void **state) {
+static void languages_are_listed_by_frequency(void **state) {
   (void)state;
   static const struct {
     const char *name, *text;
@@ -356,7 +356,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(long_texts),        cmocka_unit_test(first_words),
       cmocka_unit_test(no_room_for_texts), cmocka_unit_test(too_much_to_read),
-      cmocka_unit_test(many_members),      cmocka_unit_test(languages),
+      cmocka_unit_test(many_members),      cmocka_unit_test(languages_are_listed_by_frequency),
       cmocka_unit_test(some_are_named),    cmocka_unit_test(failing_places),
   };
   return cmocka_run_group_tests(tests, NULL, clear);

@@ -18,7 +18,7 @@
 #include "store/workdir.h"
 #include "tools.h"
 
-static void closeness(void **state) {
+static void closeness_runs_from_threshold_to_one(void **state) {
   (void)state;
   static const struct {
     nd_similarity kind;
@@ -39,7 +39,7 @@ static void closeness(void **state) {
   }
 }
 
-static void bins(void **state) {
+static void values_fall_into_their_bins(void **state) {
   (void)state;
   nd_settings s = {.similarity = ND_SIMILARITY_JACCARD, .threshold = {1, 2}};
   assert_int_equal(nd_run_bin(&s, UINT64_C(3) << 32 | 4), 75);
@@ -70,7 +70,7 @@ static void sizes_have_names(void **state) {
 }
 
 /* Reasons that differ in numbers are one; a long one is cut; those above the rows are counted. */
-static void reasons(void **state) {
+static void reasons_that_differ_in_numbers_are_one(void **state) {
   (void)state;
   static nd_report r;
   static const struct {
@@ -381,9 +381,9 @@ static void in_memory(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(sizes_have_names),
                                      cmocka_unit_test(counted_pages),
-                                     cmocka_unit_test(reasons),
-                                     cmocka_unit_test(closeness),
-                                     cmocka_unit_test(bins),
+                                     cmocka_unit_test(reasons_that_differ_in_numbers_are_one),
+                                     cmocka_unit_test(closeness_runs_from_threshold_to_one),
+                                     cmocka_unit_test(values_fall_into_their_bins),
                                      cmocka_unit_test(counts_agree),
                                      cmocka_unit_test(the_command),
                                      cmocka_unit_test(every_kind),

@@ -291,7 +291,7 @@ static void expect_text(const char *a, const char *b, const char *kind, uint32_t
   nd_comparer_free(c);
 }
 
-static void examples(void **state) {
+static void known_resemblances_are_exact(void **state) {
   (void)state;
   expect_text("", "", "words:5", 0, 0); /* the first text of a fresh comparer is empty */
   expect_text("", "a", "words:5", 0, 1);
@@ -479,7 +479,7 @@ static void packed_values(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(examples),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(known_resemblances_are_exact),
                                      cmocka_unit_test(agrees_with_sets_of_strings),
                                      cmocka_unit_test(common_ends),
                                      cmocka_unit_test(thresholds_are_exact),

@@ -22,7 +22,7 @@ static nd_rng rng_of(const char *what) {
   return r;
 }
 
-static void parse(void **state) {
+static void specifications_are_parsed_or_refused(void **state) {
   (void)state;
   nd_sample s;
   ok(nd_sample_parse(&s, "", &err));
@@ -109,7 +109,7 @@ static size_t naive_min(uint32_t *kept, size_t k, uint64_t min, const uint64_t *
   return m;
 }
 
-static void samplers(void **state) {
+static void samplers_agree_with_a_naive_version(void **state) {
   (void)state;
   nd_rng r = rng_of("samplers");
   nd_shingles shingles = {0};
@@ -181,7 +181,7 @@ static void samplers(void **state) {
 }
 
 /* All residues of one modulus share a document's shingles out among them. */
-static void residues(void **state) {
+static void residues_partition_the_shingles(void **state) {
   (void)state;
   nd_rng r = rng_of("residues");
   for (uint64_t modulus = 2; modulus <= 64; modulus *= 2) {
@@ -215,7 +215,7 @@ static double naive_hit(uint32_t common, uint32_t joint, double p, nd_decimal t)
   return sum;
 }
 
-static void formulas(void **state) {
+static void predictions_agree_with_worked_examples(void **state) {
   (void)state;
   /* Two of three shingles common, each kept with 1/2, t = 0.6.  Kept (common,
    * differing): 2/2+0 (1/8) and 1+0 (2/8) resemble by 1, 2+1 (1/8) by 2/3; 1+1 and
@@ -248,7 +248,7 @@ static void formulas(void **state) {
 
 /* Pairs with planted resemblances, every residue tried, as Ye does: hits, and
  * from them precision, follow the binomial prediction. */
-static void planted(void **state) {
+static void planted_pairs_hit_as_predicted(void **state) {
   (void)state;
   nd_rng r = rng_of("planted");
   enum { PAIRS = 300, MODULUS = 8, JOINT = 200 };
@@ -334,7 +334,7 @@ static void shingle_set(void **state) {
   free(spare);
 }
 
-static void plans(void **state) {
+static void plans_are_written_read_and_checked(void **state) {
   (void)state;
   nd_sample_plan p = {.n = 3,
                       .group = {{500, 2}, {1000, 8}, {UINT64_MAX, 16}},
@@ -497,13 +497,13 @@ static void formulas_at_their_ends(void **state) {
 int main(void) {
   const char *given = getenv("NEARDUP_SEED");
   seed = given ? strtoull(given, NULL, 10) : 20;
-  const struct CMUnitTest tests[] = {cmocka_unit_test(parse),
-                                     cmocka_unit_test(samplers),
-                                     cmocka_unit_test(residues),
-                                     cmocka_unit_test(formulas),
-                                     cmocka_unit_test(planted),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(specifications_are_parsed_or_refused),
+                                     cmocka_unit_test(samplers_agree_with_a_naive_version),
+                                     cmocka_unit_test(residues_partition_the_shingles),
+                                     cmocka_unit_test(predictions_agree_with_worked_examples),
+                                     cmocka_unit_test(planted_pairs_hit_as_predicted),
                                      cmocka_unit_test(shingle_set),
-                                     cmocka_unit_test(plans),
+                                     cmocka_unit_test(plans_are_written_read_and_checked),
                                      cmocka_unit_test(sets_fail_cleanly),
                                      cmocka_unit_test(samplers_fail_cleanly),
                                      cmocka_unit_test(formulas_at_their_ends)};

@@ -70,7 +70,7 @@ static void check(nd_item *items, size_t n, unsigned bits, uint64_t memory, unsi
   nd_scatter_free(a.scatter);
 }
 
-static void test_random(void **state) {
+static void equal_keys_come_back_together(void **state) {
   (void)state;
   print_message("seeds 1 to 60\n");
   for (uint64_t seed = 1; seed <= 60; seed++) {
@@ -87,7 +87,7 @@ static void test_random(void **state) {
 }
 
 /* A full disk, and memory that fails: an error, never a wrong answer. */
-static void test_faults(void **state) {
+static void full_disk_and_no_memory_are_errors(void **state) {
   (void)state;
   enum { N = 20000 };
   nd_item *items = malloc(N * sizeof *items);
@@ -121,6 +121,7 @@ static void test_faults(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_faults)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(equal_keys_come_back_together),
+                                     cmocka_unit_test(full_disk_and_no_memory_are_errors)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -192,7 +192,7 @@ static void expect_counts(const char *text, const char *spec_text, size_t all, s
   nd_shingles_clear(&s);
 }
 
-static void examples(void **state) {
+static void counts_agree_with_the_papers(void **state) {
   (void)state;
   /* {the ones we, ones we don't, we don't know, don't know we, know we don't} */
   expect_counts("the ones we don't know we don't know", "words:3", 6, 5);
@@ -234,7 +234,7 @@ static void order_and_length_count(void **state) {
 }
 
 /* A range of tokens gives the same shingles as the whole text does there. */
-static void ranges(void **state) {
+static void range_of_tokens_gives_the_shingles_there(void **state) {
   (void)state;
   nd_shingles all = {0}, part = {0};
   for (int round = 0; round < 500; round++) {
@@ -306,9 +306,9 @@ static void memory_faults(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(agrees_with_the_naive_cut),
-                                     cmocka_unit_test(examples),
+                                     cmocka_unit_test(counts_agree_with_the_papers),
                                      cmocka_unit_test(order_and_length_count),
-                                     cmocka_unit_test(ranges),
+                                     cmocka_unit_test(range_of_tokens_gives_the_shingles_there),
                                      cmocka_unit_test(names_are_parsed),
                                      cmocka_unit_test_teardown(memory_faults, clear_hooks)};
   return cmocka_run_group_tests(tests, setup, NULL);

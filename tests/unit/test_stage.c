@@ -497,7 +497,7 @@ static void test_same_lists(void **state) {
 
 /* A star edge between two that an earlier round has given to one document is spared; a whole
  * pair is not. */
-static void test_stars(void **state) {
+static void star_edge_is_spared_after_an_earlier_round(void **state) {
   (void)state;
   enum { DOCUMENTS = (1 << 16) + 100 };
   nd_options o;
@@ -605,7 +605,7 @@ static int tear_down(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_lists),
-                                     cmocka_unit_test(test_stars),
+                                     cmocka_unit_test(star_edge_is_spared_after_an_earlier_round),
                                      cmocka_unit_test(test_whole_walk)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

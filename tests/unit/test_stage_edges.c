@@ -134,7 +134,7 @@ static void no_documents(void **state) {
 
 /* Copies of copies are refused; pairs are listed with all copies or without, into a file with a
  * folder or without; ids are wanted of pairs and copies before there are clusters. */
-static void lists(void **state) {
+static void lists_are_written_before_and_after_clusters(void **state) {
   (void)state;
   nd_stage *s = stage_of(usual, 1);
   nd_settle *t;
@@ -240,7 +240,7 @@ static void many_pairs(void **state) {
 }
 
 /* Sketches as evidence: of a damaged block, of a row that is none, and not or not wholly there. */
-static void evidence(void **state) {
+static void missing_and_damaged_sketches_are_told(void **state) {
   (void)state;
   static const char *const set[] = {"verify", "sketch", "permutations", "8", "bands", "4", "rows",
                                     "2",      NULL};
@@ -422,9 +422,15 @@ static int tear_down(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(direct_ones),  cmocka_unit_test(a_giant),    cmocka_unit_test(cut_rejects),
-      cmocka_unit_test(no_documents), cmocka_unit_test(lists),      cmocka_unit_test(odd_jobs),
-      cmocka_unit_test(evidence),     cmocka_unit_test(many_pairs), cmocka_unit_test(many_sites),
+      cmocka_unit_test(direct_ones),
+      cmocka_unit_test(a_giant),
+      cmocka_unit_test(cut_rejects),
+      cmocka_unit_test(no_documents),
+      cmocka_unit_test(lists_are_written_before_and_after_clusters),
+      cmocka_unit_test(odd_jobs),
+      cmocka_unit_test(missing_and_damaged_sketches_are_told),
+      cmocka_unit_test(many_pairs),
+      cmocka_unit_test(many_sites),
       cmocka_unit_test(two_ranges),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -27,7 +27,7 @@ static void keep(nd_buf *to, nd_str from) {
 }
 
 /* What stages cannot do, and numbers that contradict one another. */
-static void test_refused(void **state) {
+static void impossible_jobs_are_refused(void **state) {
   (void)state;
   nd_stage *s;
   nd_options o;
@@ -117,7 +117,7 @@ static void test_refused(void **state) {
 }
 
 /* A plain file that is large enough is cut at its records, in place. */
-static void test_cut(void **state) {
+static void large_plain_file_is_cut_at_records(void **state) {
   (void)state;
   nd_options o;
   nd_options_init(&o);
@@ -175,7 +175,7 @@ static void test_cut(void **state) {
   nd_buf_clear(&big);
 }
 
-static void test_damage(void **state) {
+static void damaged_blocks_are_refused(void **state) {
   (void)state;
   nd_options o;
   nd_options_init(&o);
@@ -264,7 +264,7 @@ static nd_status list_files(void *context) {
 }
 
 /* Rows of a block in a range, and of one that holds its texts. */
-static void test_rows(void **state) {
+static void rows_of_ranges_are_found_or_refused(void **state) {
   (void)state;
   nd_options o;
   nd_options_init(&o);
@@ -430,8 +430,10 @@ static int tear_down(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_refused), cmocka_unit_test(test_cut),
-                                     cmocka_unit_test(test_damage), cmocka_unit_test(test_rows),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(impossible_jobs_are_refused),
+                                     cmocka_unit_test(large_plain_file_is_cut_at_records),
+                                     cmocka_unit_test(damaged_blocks_are_refused),
+                                     cmocka_unit_test(rows_of_ranges_are_found_or_refused),
                                      cmocka_unit_test(test_given_rows)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -169,7 +169,7 @@ static void many_pairs(void **state) {
   nd_buf_clear(&run);
 }
 
-static void blocks(void **state) {
+static void blocks_of_another_job_are_refused(void **state) {
   (void)state;
   const char *const set[] = {NULL}, *const other[] = {"method", "simhash", NULL},
                     *const third[] = {"method", "projection", NULL};
@@ -205,6 +205,6 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(damaged_runs), cmocka_unit_test(nothing_to_merge),
       cmocka_unit_test(judged_pairs), cmocka_unit_test(whole_vectors),
-      cmocka_unit_test(many_pairs),   cmocka_unit_test(blocks)};
+      cmocka_unit_test(many_pairs),   cmocka_unit_test(blocks_of_another_job_are_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -72,7 +72,7 @@ static nd_status walk_chain(void *context) {
   return status;
 }
 
-static void chains(void **state) {
+static void missing_comparisons_are_asked_for(void **state) {
   (void)state;
   static const job jobs[] = {
       {{"format", "jsonl", "method", "exact", "threshold", "0.4", "cluster", "components"}, true},
@@ -108,6 +108,6 @@ static int teardown(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(chains)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(missing_comparisons_are_asked_for)};
   return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -125,7 +125,7 @@ static void save(const char *path, const nd_buf *bytes) {
   assert_int_equal(fclose(f), 0);
 }
 
-static void test_skip(void **state) {
+static void block_without_a_deadly_record_is_as_if_it_never_was(void **state) {
   (void)state;
   static const char *const formats[] = {"jsonl", "trec", "warc"};
   shared *now = mmap(NULL, sizeof *now, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -179,6 +179,7 @@ static int tear_down(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_skip)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(block_without_a_deadly_record_is_as_if_it_never_was)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

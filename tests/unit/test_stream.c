@@ -1,7 +1,7 @@
 /* Streams: plain files, opening, the window, failing calls, real files. */
 #include "stream_tools.h"
 
-static void test_plain(void **state) {
+static void plain_bytes_pass_unchanged(void **state) {
   (void)state;
   size_t sizes[] = {0, 1, 2, 3, 4, 5, 65536, 262143, 262144, 262145, 262152, 262153, 1000000};
   for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
@@ -41,7 +41,7 @@ static void test_open_failures(void **state) {
   }
 }
 
-static void test_stdin(void **state) {
+static void standard_input_starts_where_it_stands(void **state) {
   (void)state;
   int saved = dup(0);
   write_file(at("in"), "skipped,seen", 12);
@@ -144,7 +144,7 @@ static void test_large_want_small_steps(void **state) {
   nd_buf_clear(&plain);
 }
 
-static void test_advance(void **state) {
+static void advancing_skips_bytes_in_any_packing(void **state) {
   (void)state;
   new_seed();
   nd_buf plain = words(2000000), packed[3];
@@ -341,7 +341,7 @@ static void check_real(const char *path, const char *name) {
   nd_buf_clear(&got);
 }
 
-static void test_real(void **state) {
+static void real_files_are_read_alike_every_way(void **state) {
   (void)state;
   const char *data = getenv("NEARDUP_DATA");
   if (!data) {
@@ -373,15 +373,15 @@ static void test_real(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_teardown(test_plain, clear_hooks),
+      cmocka_unit_test_teardown(plain_bytes_pass_unchanged, clear_hooks),
       cmocka_unit_test_teardown(test_open_failures, clear_hooks),
-      cmocka_unit_test_teardown(test_stdin, clear_hooks),
+      cmocka_unit_test_teardown(standard_input_starts_where_it_stands, clear_hooks),
       cmocka_unit_test_teardown(test_random_walk, clear_hooks),
       cmocka_unit_test_teardown(test_large_want_small_steps, clear_hooks),
-      cmocka_unit_test_teardown(test_advance, clear_hooks),
+      cmocka_unit_test_teardown(advancing_skips_bytes_in_any_packing, clear_hooks),
       cmocka_unit_test_teardown(test_odd_files, clear_hooks),
       cmocka_unit_test_teardown(test_failing_calls, clear_hooks),
-      cmocka_unit_test_teardown(test_real, clear_hooks),
+      cmocka_unit_test_teardown(real_files_are_read_alike_every_way, clear_hooks),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }

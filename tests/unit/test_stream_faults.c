@@ -88,7 +88,7 @@ static void gzip_member(nd_buf *out, int i, bool checked_header) {
   add_gzip(out, member[i].p, member[i].n, 6, Z_DEFAULT_STRATEGY, &head);
 }
 
-static void test_gzip(void **state) {
+static void reads_behind_damaged_gzip_members(void **state) {
   (void)state;
   enum { CUT, HEADER, CHECKSUM, PADDED, HEADER_CHECKED, HEADER_WRONG, KINDS };
   static const struct {
@@ -116,7 +116,7 @@ static void test_gzip(void **state) {
   }
 }
 
-static void test_zstd(void **state) {
+static void reads_behind_damaged_zstd_frames(void **state) {
   (void)state;
   enum { MAGIC, CHECKSUM, WIDE, BLOCK, KINDS };
   static const struct {
@@ -139,7 +139,7 @@ static void test_zstd(void **state) {
   }
 }
 
-static void test_dictionary(void **state) {
+static void reads_behind_damage_with_a_dictionary(void **state) {
   (void)state;
   enum { SAMPLES = 2000 };
   nd_buf samples = {0}, dict = {0}, small = {0};
@@ -193,9 +193,9 @@ static void test_dictionary_bomb(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_teardown(test_gzip, clear_hooks),
-      cmocka_unit_test_teardown(test_zstd, clear_hooks),
-      cmocka_unit_test_teardown(test_dictionary, clear_hooks),
+      cmocka_unit_test_teardown(reads_behind_damaged_gzip_members, clear_hooks),
+      cmocka_unit_test_teardown(reads_behind_damaged_zstd_frames, clear_hooks),
+      cmocka_unit_test_teardown(reads_behind_damage_with_a_dictionary, clear_hooks),
       cmocka_unit_test_teardown(test_dictionary_bomb, clear_hooks),
   };
   return cmocka_run_group_tests(tests, make_members, drop_members);

@@ -192,7 +192,7 @@ static void test_zstd_each(void **state) {
 
 /* ---- many members damaged ---- */
 
-static void test_random(void **state) {
+static void undamaged_members_are_all_found(void **state) {
   (void)state;
   new_seed();
   size_t lost = 0, whole = 0;
@@ -294,7 +294,7 @@ static void test_no_more(void **state) {
 }
 
 /* What is still visible is passed over: bytes from both sides never meet. */
-static void test_visible(void **state) {
+static void what_was_visible_is_skipped(void **state) {
   (void)state;
   new_seed();
   packed p = make(ND_PACKING_GZIP, 3, 500, 1000);
@@ -315,7 +315,7 @@ static void test_visible(void **state) {
 }
 
 /* A packed file inside a member whose checksum is wrong is not taken for the next member. */
-static void test_inner(void **state) {
+static void inner_member_is_not_taken_for_the_next(void **state) {
   (void)state;
   for (int kind = 0; kind < 2; kind++) {
     nd_buf inner = {0}, b = {0};
@@ -341,7 +341,7 @@ static void test_inner(void **state) {
 
 /* A dictionary in front serves the frames behind the damage, too; without it nothing can be read.
  */
-static void test_dictionary(void **state) {
+static void dictionary_serves_frames_behind_damage(void **state) {
   (void)state;
   new_seed();
   enum { SAMPLES = 1000, FRAMES = 9 };
@@ -405,7 +405,7 @@ enum { HOSTILE = 100000 }; /* bytes; that sanitizer makes it many times slower *
 enum { HOSTILE = 1000000 };
 #endif
 
-static void test_hostile(void **state) {
+static void search_behind_damage_takes_linear_time(void **state) {
   (void)state;
   struct {
     const char *p;
@@ -500,13 +500,13 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_teardown(test_gzip_each, clear_hooks),
       cmocka_unit_test_teardown(test_zstd_each, clear_hooks),
-      cmocka_unit_test_teardown(test_random, clear_hooks),
+      cmocka_unit_test_teardown(undamaged_members_are_all_found, clear_hooks),
       cmocka_unit_test_teardown(test_same_offsets, clear_hooks),
       cmocka_unit_test_teardown(test_no_more, clear_hooks),
-      cmocka_unit_test_teardown(test_visible, clear_hooks),
-      cmocka_unit_test_teardown(test_inner, clear_hooks),
-      cmocka_unit_test_teardown(test_dictionary, clear_hooks),
-      cmocka_unit_test_teardown(test_hostile, clear_hooks),
+      cmocka_unit_test_teardown(what_was_visible_is_skipped, clear_hooks),
+      cmocka_unit_test_teardown(inner_member_is_not_taken_for_the_next, clear_hooks),
+      cmocka_unit_test_teardown(dictionary_serves_frames_behind_damage, clear_hooks),
+      cmocka_unit_test_teardown(search_behind_damage_takes_linear_time, clear_hooks),
       cmocka_unit_test_teardown(test_failing_calls, clear_hooks),
   };
   return cmocka_run_group_tests(tests, setup, teardown);

@@ -2,7 +2,7 @@
  * small files, damaged blocks, windows, dictionaries. */
 #include "stream_tools.h"
 
-static void test_zstd(void **state) {
+static void frames_and_skippable_ones_unpack(void **state) {
   (void)state;
   new_seed();
   nd_buf plain = {0}, packed = {0};
@@ -183,7 +183,7 @@ static void test_zstd_dictionary(void **state) {
 }
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_teardown(test_zstd, clear_hooks),
+      cmocka_unit_test_teardown(frames_and_skippable_ones_unpack, clear_hooks),
       cmocka_unit_test_teardown(test_zstd_truncated, clear_hooks),
       cmocka_unit_test_teardown(test_zstd_flipped, clear_hooks),
       cmocka_unit_test_teardown(test_zstd_block_damage, clear_hooks),

@@ -197,7 +197,7 @@ static nd_status run_study(const study *s, const nd_hooks *hooks) {
   return status;
 }
 
-static void tables(void **state) {
+static void tables_hold_the_expected_rows(void **state) {
   (void)state;
   for (size_t i = 0; i < sizeof studies / sizeof *studies; i++) {
     const study *s = &studies[i];
@@ -209,7 +209,7 @@ static void tables(void **state) {
   }
 }
 
-static void stopped(void **state) {
+static void cancelled_study_prints_nothing(void **state) {
   (void)state;
   _Atomic bool comparing = false; /* threads ask */
   nd_hooks hooks = {&comparing, look_at_stage, is_comparing};
@@ -243,7 +243,7 @@ static nd_status compare_pages(void *context) {
   return nd_study(&summary, &q, &sink, &o, NULL, &err);
 }
 
-static void failures(void **state) {
+static void every_failure_of_a_comparison_is_reported(void **state) {
   (void)state;
   const study s = {.name = "web", .write = some_words_apart, .truth = "d0\td1\t1\n"};
   nd_options o;
@@ -269,7 +269,8 @@ static int teardown(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(tables), cmocka_unit_test(stopped),
-                                     cmocka_unit_test(failures)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(tables_hold_the_expected_rows),
+                                     cmocka_unit_test(cancelled_study_prints_nothing),
+                                     cmocka_unit_test(every_failure_of_a_comparison_is_reported)};
   return cmocka_run_group_tests(tests, setup, teardown);
 }

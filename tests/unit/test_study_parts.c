@@ -57,7 +57,7 @@ static double slow_cosine(const uint32_t *a, size_t n, const uint32_t *b, size_t
   return n && m ? xy / sqrt(xx * yy) : 0;
 }
 
-static void test_differences(void **state) {
+static void differences_and_cosines_agree_with_slow_ones(void **state) {
   (void)state;
   nd_token_diff t = {0};
   for (int round = 0; round < 20000; round++) {
@@ -109,7 +109,7 @@ static void test_power_law(void **state) {
   assert_true(fabs(nd_power_law_likely(few, 2) - (1 + 3 / (4 * log(2)))) < 1e-12);
 }
 
-static void test_samples(void **state) {
+static void sampled_positions_are_uniform(void **state) {
   (void)state;
   enum { N = 20, K = 5, ROUNDS = 20000 };
   uint32_t hits[N] = {0};
@@ -152,7 +152,7 @@ static nd_status open_judge(void *context) {
   return status;
 }
 
-static void test_verdicts(void **state) {
+static void verdicts_are_read_or_refused(void **state) {
   (void)state;
   char path[] = "/tmp/nd_test_judge_XXXXXX";
   int fd = mkstemp(path);
@@ -322,11 +322,11 @@ static void test_words_of_the_row(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_long_tables),
-      cmocka_unit_test(test_differences),
+      cmocka_unit_test(differences_and_cosines_agree_with_slow_ones),
       cmocka_unit_test(test_difference_example),
       cmocka_unit_test(test_power_law),
-      cmocka_unit_test(test_samples),
-      cmocka_unit_test(test_verdicts),
+      cmocka_unit_test(sampled_positions_are_uniform),
+      cmocka_unit_test(verdicts_are_read_or_refused),
       cmocka_unit_test(test_changed_input),
       cmocka_unit_test(test_words_of_the_row),
   };

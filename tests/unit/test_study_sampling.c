@@ -18,7 +18,7 @@
 /* Nikkhoo (3.6), (3.7): three pairs, 0.2 0.4 0.6 without and 0.1 0.5 0.6 with
  * sampling.  Error (0.1 + 0.1 + 0) / 3.  Correlation (3 × 0.58 − 1.2²) /
  * (√(3 × 0.56 − 1.44) √(3 × 0.62 − 1.44)) = 0.30 / 0.31749 = 0.94491. */
-static void formulas(void **state) {
+static void error_and_correlation_follow_nikkhoo(void **state) {
   (void)state;
   nd_pair_sums s = {0};
   assert_true(isnan(nd_pair_error(&s)) && isnan(nd_pair_correlation(&s)));
@@ -35,7 +35,7 @@ static void formulas(void **state) {
  * 1/32.  0.17 / 8 + 0.83 / 32 = 0.0472, as published; with 1/16 as the coarsest
  * 0.17 / 8 + 0.83 / 16 = 0.0731.  Precision and recall (section 5): 10 pairs are
  * true, 10 are found, 9 or 5 of them are both. */
-static void adaptive(void **state) {
+static void adaptive_ratios_follow_ye(void **state) {
   (void)state;
   nd_sampling_study s = {.shingles = 100, .group_shingles = {17, 83}};
   s.sum.reached = calloc(ND_YE_GROUPS, sizeof *s.sum.reached);
@@ -97,7 +97,7 @@ static int percent(const set *a, const set *b, uint64_t modulus, uint64_t residu
 
 static int similar[ND_TRIAL_SUMS][DOCS][DOCS]; /* of every trial */
 
-static void trials(void **state) {
+static void tallies_agree_with_counted_sets(void **state) {
   (void)state;
   nd_rng r = {7};
   print_message("seed 7\n");
@@ -180,7 +180,8 @@ static void trials(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(formulas), cmocka_unit_test(adaptive),
-                                     cmocka_unit_test(trials)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(error_and_correlation_follow_nikkhoo),
+                                     cmocka_unit_test(adaptive_ratios_follow_ye),
+                                     cmocka_unit_test(tallies_agree_with_counted_sets)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -123,7 +123,7 @@ static nd_status pairs_of_sets(void *context) {
   return status;
 }
 
-static void sets(void **state) {
+static void sets_are_compared_or_fail_cleanly(void **state) {
   (void)state;
   FILE *f = fopen(sets_path, "w");
   assert_non_null(f);
@@ -151,7 +151,7 @@ int main(void) {
       cmocka_unit_test(ends_of_lines),
       cmocka_unit_test(many_files),
       cmocka_unit_test(a_file_that_changes),
-      cmocka_unit_test(sets),
+      cmocka_unit_test(sets_are_compared_or_fail_cleanly),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

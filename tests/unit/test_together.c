@@ -76,7 +76,7 @@ static void check_plan(const nd_pair_groups *t, const nd_item *items, size_t n) 
   assert_int_equal(at, n);
 }
 
-static void plans(void **state) {
+static void groups_are_the_connected_pairs(void **state) {
   (void)state;
   nd_pair_groups t = {0};
   for (int round = 0; round < 3000; round++) {
@@ -140,7 +140,8 @@ static void memory_faults(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(plans), cmocka_unit_test(jobs_are_cut),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(groups_are_the_connected_pairs),
+                                     cmocka_unit_test(jobs_are_cut),
                                      cmocka_unit_test(memory_faults)};
   return cmocka_run_group_tests(tests, setup, NULL);
 }

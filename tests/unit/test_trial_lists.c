@@ -42,7 +42,7 @@ static nd_status take(void *context, unsigned member, const nd_trial_pair *pairs
   return ND_OK;
 }
 
-static void counts(void **state) {
+static void shared_counts_agree_by_class(void **state) {
   (void)state;
   print_message("seed 5\n");
   for (unsigned round = 0; round < 20; round++) {
@@ -93,7 +93,7 @@ static void counts(void **state) {
 }
 
 /* Pairs inside one part of the records, inside the other, and across: all of them, once. */
-static void squares(void **state) {
+static void parts_and_across_count_every_pair_once(void **state) {
   (void)state;
   enum { BORDER = 17 };
   static const uint32_t square[3][4] = {
@@ -231,9 +231,12 @@ static void little_memory(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(counts),       cmocka_unit_test(squares),
-                                     cmocka_unit_test(no_room),      cmocka_unit_test(no_rows),
-                                     cmocka_unit_test(some_threads), cmocka_unit_test(no_memory),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(shared_counts_agree_by_class),
+                                     cmocka_unit_test(parts_and_across_count_every_pair_once),
+                                     cmocka_unit_test(no_room),
+                                     cmocka_unit_test(no_rows),
+                                     cmocka_unit_test(some_threads),
+                                     cmocka_unit_test(no_memory),
                                      cmocka_unit_test(little_memory)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

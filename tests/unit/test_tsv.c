@@ -24,7 +24,7 @@ static void expect_escaped(const char *text, size_t n, const char *want) {
   nd_buf_clear(&b);
 }
 
-static void escapes(void **state) {
+static void escapes_keep_one_field_on_one_line(void **state) {
   (void)state;
   expect_escaped("plain", 5, "plain");
   expect_escaped("", 0, "");
@@ -147,7 +147,7 @@ static void expect_csv(const char *lines, const char *want) {
   nd_buf_clear(&b);
 }
 
-static void csv(void **state) {
+static void csv_quotes_fields_and_disarms_formulas(void **state) {
   (void)state;
   expect_csv("", "");
   expect_csv("a\tb\t0.5\n", "a,b,0.5\r\n");
@@ -171,7 +171,7 @@ static void expect_ratio(uint32_t common, uint32_t joint) {
   nd_buf_clear(&b);
 }
 
-static void ratios(void **state) {
+static void ratios_round_as_unlimited_decimals(void **state) {
   (void)state;
   expect_ratio(0, 0);
   expect_ratio(0, 5);
@@ -215,12 +215,12 @@ static void refused_memory(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(escapes),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(escapes_keep_one_field_on_one_line),
                                      cmocka_unit_test(every_code_point),
                                      cmocka_unit_test(foreign_escapes),
                                      cmocka_unit_test(escapes_can_be_undone),
-                                     cmocka_unit_test(csv),
-                                     cmocka_unit_test(ratios),
+                                     cmocka_unit_test(csv_quotes_fields_and_disarms_formulas),
+                                     cmocka_unit_test(ratios_round_as_unlimited_decimals),
                                      cmocka_unit_test(refused_memory)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,7 +34,7 @@ static void *split_all(void *arg) {
   return t;
 }
 
-static void test_threads(void **state) {
+static void tables_are_made_once_for_all_threads(void **state) {
   (void)state;
   enum { THREADS = 4 };
   nd_buf text = {0};
@@ -64,7 +64,7 @@ static void test_threads(void **state) {
   nd_buf_clear(&text);
 }
 
-static void test_entries(void **state) {
+static void entries_agree_with_icu(void **state) {
   (void)state;
   size_t own = 0;
   const nd_unicode_block *block, *last = NULL;
@@ -102,7 +102,7 @@ static void test_entries(void **state) {
   assert_true(own < 800); /* a text of all code points must not cost megabytes */
 }
 
-static void test_classify(void **state) {
+static void code_points_have_their_class(void **state) {
   (void)state;
   assert_int_equal(nd_unicode_classify('a'), ND_UNICODE_WORD);
   assert_int_equal(nd_unicode_classify('_'), ND_UNICODE_SEP);
@@ -117,7 +117,7 @@ static void test_classify(void **state) {
   assert_int_equal(nd_unicode_classify(0x661), ND_UNICODE_WORD); /* a digit */
 }
 
-static void test_utf8(void **state) {
+static void utf8_is_coded_as_by_icu(void **state) {
   (void)state;
   char utf8[4] = {0};
   uint32_t back;
@@ -147,7 +147,7 @@ static void test_utf8(void **state) {
 
 /* Letters with up to five marks, often the same ones, so that the remembered
  * pairs are used, and far more pairs than places. */
-static void test_nfkc(void **state) {
+static void spans_normalise_as_by_icu(void **state) {
   (void)state;
   uint64_t seed = test_seed();
   static const uint32_t marks[] = {0x300, 0x301, 0x302, 0x308, 0x323,  0x327,  0x338,  0x345, 0x344,
@@ -181,9 +181,11 @@ static void test_nfkc(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_threads), /* first: the table is still empty */
-      cmocka_unit_test(test_entries), cmocka_unit_test(test_classify),
-      cmocka_unit_test(test_utf8),    cmocka_unit_test(test_nfkc),
+      cmocka_unit_test(tables_are_made_once_for_all_threads), /* first: the table is still empty */
+      cmocka_unit_test(entries_agree_with_icu),
+      cmocka_unit_test(code_points_have_their_class),
+      cmocka_unit_test(utf8_is_coded_as_by_icu),
+      cmocka_unit_test(spans_normalise_as_by_icu),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

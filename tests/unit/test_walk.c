@@ -156,7 +156,7 @@ static void a_slash_at_the_end(void **state) {
   nd_walk_clear(&w);
 }
 
-static void links(void **state) {
+static void links_to_files_are_followed(void **state) {
   (void)state;
   make_file("d/real", "12345");
   make_file("outside/file", "123");
@@ -416,7 +416,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {TEST(sorted_by_bytes),
                                      TEST(arguments_keep_their_order),
                                      TEST(a_slash_at_the_end),
-                                     TEST(links),
+                                     TEST(links_to_files_are_followed),
                                      TEST(what_is_no_file),
                                      TEST(what_may_not_be_read),
                                      TEST(missing_arguments),

@@ -54,7 +54,7 @@ static void assert_str(nd_str got, const char *want) {
   "WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: dns:a.example\r\n"                      \
   "Content-Type: text/dns\r\nContent-Length: 7\r\n\r\n1.2.3.4\r\n\r\n"
 
-static void test_golden(void **state) {
+static void reads_every_record_of_a_good_archive(void **state) {
   (void)state;
   frames f = frames_of(GOLDEN, MAX);
   assert_int_equal(f.n, 6);
@@ -174,7 +174,7 @@ static void test_bad_heads(void **state) {
   }
 }
 
-static void test_repairs(void **state) {
+static void wrong_lengths_are_repaired(void **state) {
   (void)state;
   /* A length that is a few bytes off, both ways; blank and foreign lines in a
    * head; rubbish behind a record that is itself right. */
@@ -223,7 +223,7 @@ static void fill(nd_buf *b, char c, size_t n) {
   b->n += n;
 }
 
-static void test_large(void **state) {
+static void too_long_records_are_skipped_in_a_small_window(void **state) {
   (void)state;
   /* Records above max_document: skipped with a small window. */
   static const char *const types[] = {"response", "request"};
@@ -388,7 +388,7 @@ static void timed(const char *what, nd_buf *b, uint64_t max) {
   nd_buf_clear(b);
 }
 
-static void test_hostile(void **state) {
+static void hostile_archives_take_linear_time(void **state) {
   (void)state;
   nd_buf b = {0};
   for (int i = 0; i < 1000000; i++) append(&b, "WARC/1.0\n");
@@ -420,7 +420,7 @@ static void test_hostile(void **state) {
   timed("rubbish", &b, MAX);
 }
 
-static void test_fuzz(void **state) {
+static void mutated_archives_keep_the_frames_invariants(void **state) {
   (void)state;
   uint64_t seed = tiny_seed();
   clock_t start = clock();
@@ -433,7 +433,7 @@ static void test_fuzz(void **state) {
   print_message("%d mutations\n", runs);
 }
 
-static void test_sniff(void **state) {
+static void sniffs_warc_and_nothing_else(void **state) {
   (void)state;
   assert_int_equal(nd_format_warc.sniff(str(GOOD)), 100);
   assert_int_equal(nd_format_warc.sniff(str("WARC/0.18\nWARC-Type: x\n")), 100);
@@ -485,24 +485,24 @@ static const fixture known[] = {
     {"webis-en0000-00.warc.gz", 23, 0},
 };
 
-static void test_fixtures(void **state) {
+static void reads_the_known_records_of_real_archives(void **state) {
   (void)state;
   read_fixtures(&nd_format_warc, known, sizeof known / sizeof *known);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_golden),
+      cmocka_unit_test(reads_every_record_of_a_good_archive),
       cmocka_unit_test(test_cut_everywhere),
       cmocka_unit_test(test_wrong_length_before_damage),
       cmocka_unit_test(test_bad_heads),
-      cmocka_unit_test(test_repairs),
-      cmocka_unit_test(test_large),
+      cmocka_unit_test(wrong_lengths_are_repaired),
+      cmocka_unit_test(too_long_records_are_skipped_in_a_small_window),
       cmocka_unit_test(test_large_wrong),
-      cmocka_unit_test(test_hostile),
-      cmocka_unit_test(test_fuzz),
-      cmocka_unit_test(test_sniff),
-      cmocka_unit_test(test_fixtures),
+      cmocka_unit_test(hostile_archives_take_linear_time),
+      cmocka_unit_test(mutated_archives_keep_the_frames_invariants),
+      cmocka_unit_test(sniffs_warc_and_nothing_else),
+      cmocka_unit_test(reads_the_known_records_of_real_archives),
       cmocka_unit_test(test_large_file),
       cmocka_unit_test(test_no_record),
   };

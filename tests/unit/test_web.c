@@ -22,7 +22,7 @@ static void is(nd_str got, const char *want) {
   if (!nd_str_eq(got, nd_str_of(want))) fail_msg("'%.*s' is not '%s'", (int)got.n, got.p, want);
 }
 
-static void hosts(void **state) {
+static void hosts_are_found_in_addresses(void **state) {
   (void)state;
   static const char *const cases[][2] = {
       {"http://www.cs.berkeley.edu/index.html", "www.cs.berkeley.edu"},
@@ -52,7 +52,7 @@ static void hosts(void **state) {
   is(nd_url_authority(nd_str_of("//www.example.org/x")), "www.example.org");
 }
 
-static void sites(void **state) {
+static void site_is_the_host_without_its_first_label(void **state) {
   (void)state;
   static const char *const cases[][2] = {{"www.cs.berkeley.edu", "cs.berkeley.edu"},
                                          {"berkeley.edu", "berkeley.edu"},
@@ -140,7 +140,7 @@ static void page(const char *html, const char *url, const char *want) {
   nd_plain_clear(&p);
 }
 
-static void images(void **state) {
+static void images_become_tokens_relative_to_the_page(void **state) {
   (void)state;
   const char *home = "http://www.Example.org/dir/page.html";
   page("<p>One <img src='http://www.example.org/pics/Logo.gif'> two", home, "one Logo.gif two");
@@ -356,10 +356,10 @@ static void hostile_texts(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(hosts),
-                                     cmocka_unit_test(sites),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(hosts_are_found_in_addresses),
+                                     cmocka_unit_test(site_is_the_host_without_its_first_label),
                                      cmocka_unit_test(urls_in_text),
-                                     cmocka_unit_test(images),
+                                     cmocka_unit_test(images_become_tokens_relative_to_the_page),
                                      cmocka_unit_test(text_stays_the_same),
                                      cmocka_unit_test(any_ascii),
                                      cmocka_unit_test(any_bytes),

@@ -76,7 +76,7 @@ static void shortest_paths(void **state) {
   nd_diff_clear(&d);
 }
 
-static void words(void **state) {
+static void differing_words_are_counted(void **state) {
   (void)state;
   nd_str a = nd_str_of("the quick brown fox jumps over the lazy dog");
   nd_str b = nd_str_of("the quick red fox over the very lazy dog");
@@ -248,7 +248,7 @@ static void no_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(shortest_paths),    cmocka_unit_test(words),
+      cmocka_unit_test(shortest_paths),    cmocka_unit_test(differing_words_are_counted),
       cmocka_unit_test(words_are_symbols), cmocka_unit_test(islands_are_joined),
       cmocka_unit_test(long_documents),    cmocka_unit_test(hostile_input_is_quick),
       cmocka_unit_test(no_memory),

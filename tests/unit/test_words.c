@@ -186,7 +186,7 @@ static void expect(const char *in, const char *words, const char *points) {
   nd_tokens_clear(&t);
 }
 
-static void test_examples(void **state) {
+static void texts_become_the_expected_tokens(void **state) {
   (void)state;
   expect("", "", "");
   expect(" .,-", "", "");
@@ -302,7 +302,7 @@ static uint32_t pick(const uint32_t (*alphabet)[2]) {
   return c - 0xD800 < 0x800 ? 0x301 : c;
 }
 
-static void test_nasty(void **state) {
+static void nasty_alphabets_agree_with_the_definition(void **state) {
   (void)state;
   new_cases("nasty");
   oracle o = {0};
@@ -330,7 +330,7 @@ static void test_nasty(void **state) {
   oracle_clear(&o);
 }
 
-static void test_ascii(void **state) {
+static void ascii_agrees_with_the_definition(void **state) {
   (void)state;
   new_cases("ascii");
   oracle o = {0};
@@ -353,7 +353,7 @@ static void test_ascii(void **state) {
   oracle_clear(&o);
 }
 
-static void test_invalid(void **state) {
+static void invalid_utf8_agrees_with_the_definition(void **state) {
   (void)state;
   new_cases("invalid");
   oracle o = {0};
@@ -372,7 +372,7 @@ static void test_invalid(void **state) {
 }
 
 /* Long documents: several segments, growth inside of them, spans over their ends. */
-static void test_long(void **state) {
+static void long_documents_agree_across_segments(void **state) {
   (void)state;
   new_cases("long");
   oracle o = {0};
@@ -476,7 +476,7 @@ static void test_memory_failure(void **state) {
 }
 
 /* Real text, whole and with random damage. */
-static void test_real(void **state) {
+static void real_text_agrees_with_the_definition(void **state) {
   (void)state;
   const char *data = getenv("NEARDUP_DATA");
   if (!data) {
@@ -534,11 +534,16 @@ static void test_real(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_memory_failure), /* first: the table is still empty */
-      cmocka_unit_test(test_examples),       cmocka_unit_test(test_token_access),
-      cmocka_unit_test(test_ascii),          cmocka_unit_test(test_nasty),
-      cmocka_unit_test(test_invalid),        cmocka_unit_test(test_all_code_points),
-      cmocka_unit_test(test_long),           cmocka_unit_test(test_many_marks),
-      cmocka_unit_test(test_token_ends),     cmocka_unit_test(test_real),
+      cmocka_unit_test(texts_become_the_expected_tokens),
+      cmocka_unit_test(test_token_access),
+      cmocka_unit_test(ascii_agrees_with_the_definition),
+      cmocka_unit_test(nasty_alphabets_agree_with_the_definition),
+      cmocka_unit_test(invalid_utf8_agrees_with_the_definition),
+      cmocka_unit_test(test_all_code_points),
+      cmocka_unit_test(long_documents_agree_across_segments),
+      cmocka_unit_test(test_many_marks),
+      cmocka_unit_test(test_token_ends),
+      cmocka_unit_test(real_text_agrees_with_the_definition),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
