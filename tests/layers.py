@@ -41,7 +41,7 @@ ROOMS = {
     "outdir": "input output",
     "store": "input output settings outdir",
     "sketchfile": "input text sketch candidate similarity settings outdir store",
-    "read": "input text feature sketch candidate cluster settings store sketchfile",
+    "read": "input text feature sketch candidate cluster settings store",
     "find": "text sketch candidate similarity join settings store read",
     "verify": "text similarity settings read find",
     "result": "similarity cluster output settings outdir store read find verify",

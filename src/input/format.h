@@ -1,12 +1,14 @@
 /* Formats: decompressed bytes → records → documents.
  *
- * A format is a row of functions.  `frame` runs in stream order and only finds
- * where records begin and end; `decode` runs on any thread and turns one
- * record's raw bytes into a document.  So several threads share one file. */
+ * A format is a row of facts and functions; a new one is a file format_NAME.c, a word in
+ * ND_FORMATS and a test.  `frame` runs in stream order and only finds where records begin and
+ * end; `decode` runs on any thread and turns one record's raw bytes into a document, so several
+ * threads share one file.  Readers ask the row, and never which format it is. */
 #ifndef ND_INPUT_FORMAT_H
 #define ND_INPUT_FORMAT_H
 
 #include "base/mem.h"
+#include "base/table.h"
 #include "codec/stream.h"
 
 /* What readers need to know; strings are borrowed and may be NULL or "". */
@@ -64,8 +66,12 @@ void nd_decoder_clear(nd_decoder *d);
 
 typedef struct nd_format {
   const char *name;
-  /* A newline always ends a record: ranges of a plain file can be read apart. */
-  int line_based;
+  /* A newline always ends a record, so ranges of a plain file can be read independently. */
+  bool line_based;
+  bool blank_lines;  /* line_based: a blank line is a record too */
+  bool whole_stream; /* the stream is one record, even if it is empty */
+  bool members;      /* compressed files hold a member per record, which can be copied as it is */
+  bool sets;         /* a record is a set of numbers, which are its features */
   /* How sure are we, 0 (no) … 100, from the first bytes (at most 64 KiB, decompressed)? */
   int (*sniff)(nd_str head);
   /* Finds the next frame and moves the stream past it.  ND_OK with
@@ -75,31 +81,35 @@ typedef struct nd_format {
    * still be seen of the record.  After ND_ERR_DATA the caller may go on behind
    * the damage (nd_stream_recover) and ask for the next frame there. */
   nd_status (*frame)(nd_frame *out, nd_stream *s, const nd_input_options *o, nd_error *err);
+  /* Returns true if the first frame behind damage is the rest of a record whose beginning was
+   * lost.  NULL: any line is (line_based), or what `frame` rejects. */
+  bool (*is_rest)(const nd_frame *frame);
   /* Turns a record into a document.  ND_ERR_DATA or ND_ERR_LIMIT: rejected,
    * err says why (a short reason, without file or place: the caller adds them). */
   nd_status (*decode)(nd_document *out, nd_decoder *d, nd_str raw, const nd_input_options *o,
                       nd_error *err);
 } nd_format;
 
-/* One per file nd_format_NAME.c … the table is in formats.c. */
-extern const nd_format nd_format_text;
-extern const nd_format nd_format_lines;
-extern const nd_format nd_format_jsonl;
-extern const nd_format nd_format_sets;
-extern const nd_format nd_format_warc;
-extern const nd_format nd_format_arc;
-extern const nd_format nd_format_trec;
+/* The table.  The first format takes what no other one claims. */
+#define ND_FORMATS(ROW) ROW(text) ROW(lines) ROW(jsonl) ROW(warc) ROW(arc) ROW(trec) ROW(sets)
+
+#define ND_FORMAT_DECLARATION(name) extern const nd_format nd_format_##name;
+ND_FORMATS(ND_FORMAT_DECLARATION)
 extern const nd_format nd_format_memory; /* not in the table: no file has it */
 
-extern const nd_format *const nd_formats[];        /* ends with NULL */
+/* Ends with NULL.  A weak symbol: a program that links the library's objects can bring its own. */
+#define ND_FORMAT_ROW(name) &nd_format_##name,
+extern const nd_format *const nd_formats[];
+
 const nd_format *nd_format_find(const char *name); /* NULL: unknown */
-/* The surest format for these first bytes; text when none is. */
+const char *nd_format_name(size_t i);              /* of row i; NULL past the last */
+/* The surest format for these first bytes. */
 const nd_format *nd_format_sniff(nd_str head);
 
-/* Frames by line: shared by lines, jsonl and sets.  The frame's raw bytes
- * are the line without its end; its length counts the "\n".  Empty lines
- * (only white space) are OTHER when `skip_blank`. */
-nd_status nd_frame_line(nd_frame *out, nd_stream *s, const nd_input_options *o, int skip_blank,
-                        nd_error *err);
+/* Frames of formats whose records are lines.  The frame's raw bytes are the line without its
+ * end; its length counts the "\n".  Blank lines (only white space) are OTHER to nd_frame_line,
+ * and records to nd_frame_any_line. */
+nd_status nd_frame_line(nd_frame *out, nd_stream *s, const nd_input_options *o, nd_error *err);
+nd_status nd_frame_any_line(nd_frame *out, nd_stream *s, const nd_input_options *o, nd_error *err);
 
 #endif

@@ -147,4 +147,4 @@ static nd_status arc_decode(nd_document *out, nd_decoder *d, nd_str raw, const n
 }
 
 const nd_format nd_format_arc = {
-    .name = "arc", .sniff = arc_sniff, .frame = arc_frame, .decode = arc_decode};
+    .name = "arc", .members = true, .sniff = arc_sniff, .frame = arc_frame, .decode = arc_decode};

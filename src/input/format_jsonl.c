@@ -32,8 +32,9 @@ static int sniff(nd_str head) {
   return newline ? sniff_lines(head) : nd_json_cut_off(line) ? 60 : 0;
 }
 
-static nd_status frame(nd_frame *out, nd_stream *s, const nd_input_options *o, nd_error *err) {
-  return nd_frame_line(out, s, o, 1, err);
+/* The end of a line is never a JSON object by itself. */
+static bool is_rest(const nd_frame *frame) {
+  return frame->kind != ND_FRAME_DOCUMENT || nd_json_read(NULL, 0, frame->raw, NULL) != ND_OK;
 }
 
 /* A field's name; NULL means the usual one, "" none. */
@@ -84,4 +85,9 @@ static nd_status decode(nd_document *out, nd_decoder *d, nd_str raw, const nd_in
   return take(&out->field, &d->head, &f[KEEP], err);
 }
 
-const nd_format nd_format_jsonl = {"jsonl", 1, sniff, frame, decode};
+const nd_format nd_format_jsonl = {.name = "jsonl",
+                                   .line_based = true,
+                                   .sniff = sniff,
+                                   .frame = nd_frame_line,
+                                   .is_rest = is_rest,
+                                   .decode = decode};

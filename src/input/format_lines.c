@@ -33,8 +33,7 @@ static nd_status skip_line(nd_frame *out, nd_stream *s, const nd_input_options *
   }
 }
 
-nd_status nd_frame_line(nd_frame *out, nd_stream *s, const nd_input_options *o, int skip_blank,
-                        nd_error *err) {
+nd_status nd_frame_any_line(nd_frame *out, nd_stream *s, const nd_input_options *o, nd_error *err) {
   *out = (nd_frame){ND_FRAME_REJECT, nd_stream_offset(s), 0, {"", 0}};
   nd_str view = {NULL, 0};
   size_t seen = 0, want = 1;
@@ -69,12 +68,17 @@ nd_status nd_frame_line(nd_frame *out, nd_stream *s, const nd_input_options *o, 
   nd_stream_skip(s, (size_t)out->length);
   if (view.n && view.p[view.n - 1] == '\r') view.n--;
   if (view.n > o->max_document) return too_long(out, o, err);
-  if (skip_blank && is_blank(view)) {
-    out->kind = ND_FRAME_OTHER;
-    return ND_OK;
-  }
   out->kind = ND_FRAME_DOCUMENT;
   out->raw = view;
+  return ND_OK;
+}
+
+nd_status nd_frame_line(nd_frame *out, nd_stream *s, const nd_input_options *o, nd_error *err) {
+  ND_TRY(nd_frame_any_line(out, s, o, err));
+  if (out->kind == ND_FRAME_DOCUMENT && is_blank(out->raw)) {
+    out->kind = ND_FRAME_OTHER;
+    out->raw = (nd_str){"", 0};
+  }
   return ND_OK;
 }
 
@@ -84,12 +88,6 @@ static int sniff(nd_str head) {
   return 0;
 }
 
-/* A blank line is a document without words: line numbers stay what an editor
- * shows. */
-static nd_status frame(nd_frame *out, nd_stream *s, const nd_input_options *o, nd_error *err) {
-  return nd_frame_line(out, s, o, 0, err);
-}
-
 static nd_status decode(nd_document *out, nd_decoder *d, nd_str raw, const nd_input_options *o,
                         nd_error *err) {
   (void)d, (void)o, (void)err;
@@ -97,4 +95,10 @@ static nd_status decode(nd_document *out, nd_decoder *d, nd_str raw, const nd_in
   return ND_OK;
 }
 
-const nd_format nd_format_lines = {"lines", 1, sniff, frame, decode};
+/* A blank line is a document without words, so that line numbers are those an editor shows. */
+const nd_format nd_format_lines = {.name = "lines",
+                                   .line_based = true,
+                                   .blank_lines = true,
+                                   .sniff = sniff,
+                                   .frame = nd_frame_any_line,
+                                   .decode = decode};

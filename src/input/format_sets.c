@@ -6,10 +6,6 @@ static int sniff(nd_str head) {
   return 0;
 }
 
-static nd_status frame(nd_frame *out, nd_stream *s, const nd_input_options *o, nd_error *err) {
-  return nd_frame_line(out, s, o, 1, err);
-}
-
 static inline bool is_space(char c) {
   return c == ' ' || c == '\t';
 }
@@ -46,4 +42,9 @@ static nd_status decode(nd_document *out, nd_decoder *d, nd_str raw, const nd_in
   }
 }
 
-const nd_format nd_format_sets = {"sets", 1, sniff, frame, decode};
+const nd_format nd_format_sets = {.name = "sets",
+                                  .line_based = true,
+                                  .sets = true,
+                                  .sniff = sniff,
+                                  .frame = nd_frame_line,
+                                  .decode = decode};

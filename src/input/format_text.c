@@ -58,4 +58,5 @@ static nd_status decode(nd_document *out, nd_decoder *d, nd_str raw, const nd_in
   return ND_OK;
 }
 
-const nd_format nd_format_text = {"text", 0, sniff, frame, decode};
+const nd_format nd_format_text = {
+    .name = "text", .whole_stream = true, .sniff = sniff, .frame = frame, .decode = decode};

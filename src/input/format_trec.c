@@ -307,4 +307,9 @@ static int sniff(nd_str head) {
   return memcmp(head.p, "<DOC>", 5) == 0 ? 60 : 0; /* no opening tag is shorter */
 }
 
-const nd_format nd_format_trec = {"trec", 0, sniff, frame, decode};
+static bool is_rest(const nd_frame *frame) {
+  return frame->kind == ND_FRAME_OTHER;
+}
+
+const nd_format nd_format_trec = {
+    .name = "trec", .sniff = sniff, .frame = frame, .is_rest = is_rest, .decode = decode};

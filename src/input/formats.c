@@ -1,10 +1,11 @@
 /* The table of formats, and the choice among them. */
 #include "input/format.h"
 
-const nd_format *const nd_formats[] = {
-    &nd_format_text, &nd_format_lines, &nd_format_jsonl, &nd_format_warc,
-    &nd_format_arc,  &nd_format_trec,  &nd_format_sets,  NULL,
-};
+ND_WEAK const nd_format *const nd_formats[] = {ND_FORMATS(ND_FORMAT_ROW) NULL};
+
+const char *nd_format_name(size_t i) {
+  return nd_formats[i] ? nd_formats[i]->name : NULL;
+}
 
 const nd_format *nd_format_find(const char *name) {
   for (const nd_format *const *f = nd_formats; name && *f; f++) {
@@ -14,7 +15,7 @@ const nd_format *nd_format_find(const char *name) {
 }
 
 const nd_format *nd_format_sniff(nd_str head) {
-  const nd_format *best = &nd_format_text;
+  const nd_format *best = nd_formats[0];
   int sure = 0;
   for (const nd_format *const *f = nd_formats; *f; f++) {
     int score = (*f)->sniff(head);

@@ -4,10 +4,9 @@
 #include <pthread.h>
 
 #include "base/hash.h"
-#include "input/json.h"
+#include "input/foreign.h"
 #include "read/feed_memory.h"
 #include "read/feed_range.h"
-#include "sketchfile/sketch_file.h"
 
 enum {
   RANGE_BYTES = 4 << 20,
@@ -103,11 +102,9 @@ static nd_status sniff(const nd_format **out, nd_status *seen, const nd_feed *f,
   nd_status status = look(&head, s, err);
   if (status == ND_ERR_MEMORY) return status;
   *seen = status;
-  if (nd_sketch_looks_like(head))
-    return nd_fail(err, ND_ERR_USAGE,
-                   "a file of sketches among documents: name sketches alone, or documents alone");
+  ND_TRY(nd_foreign_check(head, err));
   *out = nd_format_sniff(head);
-  bool hidden = status == ND_ERR_DATA && *out == &nd_format_text;
+  bool hidden = status == ND_ERR_DATA && (*out)->whole_stream;
   return hidden ? sniff_behind(out, nd_stream_name(s), err) : ND_OK;
 }
 
@@ -274,14 +271,11 @@ static nd_status reject_file(nd_batch *b, const reader *r, uint64_t offset, uint
   return nd_batch_reject(b, &where, nd_str_of(reason), err);
 }
 
-/* Is the first frame behind a damaged place no record of its own, but the rest of one whose
- * beginning was lost?  The end of a line never is a JSON object by itself, but it can be a line
- * of text or of numbers: there the first line is given up even if it is whole. */
+/* Is the first frame behind damage the rest of a record whose beginning was lost?  The end of a
+ * line can look like a line, so the first one is given up even if it is intact. */
 static bool is_rest(const nd_format *format, const nd_frame *frame) {
-  if (format == &nd_format_jsonl)
-    return frame->kind != ND_FRAME_DOCUMENT || nd_json_read(NULL, 0, frame->raw, NULL) != ND_OK;
-  if (format->line_based) return true;
-  return frame->kind == (format == &nd_format_trec ? ND_FRAME_OTHER : ND_FRAME_REJECT);
+  if (format->is_rest) return format->is_rest(frame);
+  return format->line_based || frame->kind == ND_FRAME_REJECT;
 }
 
 /* All there is up to the end or the next damage, as one frame. */
@@ -311,9 +305,8 @@ static nd_status pass_damage(nd_frame *frame, nd_error *local, nd_batch *b, read
     status = nd_stream_recover(&found, r->stream, local);
     if (status != ND_OK || !found) break;
     for (bool first = true;; first = false) {
-      status = r->format == &nd_format_text
-                   ? frame_rest(frame, r->stream, local)
-                   : r->format->frame(frame, r->stream, &f->options, local);
+      status = r->format->whole_stream ? frame_rest(frame, r->stream, local)
+                                       : r->format->frame(frame, r->stream, &f->options, local);
       b->raw_bytes += frame->length;
       if (status != ND_OK || frame->kind == ND_FRAME_END || !first) break;
       if (!is_rest(r->format, frame)) break;
@@ -341,8 +334,7 @@ static nd_status read_file(nd_batch *b, reader *r, nd_feed *f, bool *full, nd_er
     if (opened != ND_OK) return reject_file(b, r, 0, file->size, local.message, err);
     r->line = 0;
     r->any = false;
-    r->members = nd_stream_packing(r->stream) != ND_PACKING_NONE &&
-                 (r->format == &nd_format_warc || r->format == &nd_format_arc);
+    r->members = nd_stream_packing(r->stream) != ND_PACKING_NONE && r->format->members;
   }
   for (;;) {
     if (b->bytes.n >= BATCH_BYTES || b->n + b->others >= ND_BATCH_RECORDS) {
@@ -360,7 +352,7 @@ static nd_status read_file(nd_batch *b, reader *r, nd_feed *f, bool *full, nd_er
       if (frame.kind == ND_FRAME_END) return ND_OK;
     }
     /* An empty file is a document too: it is counted and kept. */
-    bool empty = frame.kind == ND_FRAME_END && !r->any && r->format == &nd_format_text;
+    bool empty = frame.kind == ND_FRAME_END && !r->any && r->format->whole_stream;
     bool first = !r->any;
     r->any = true;
     if (frame.kind == ND_FRAME_END && !empty) return ND_OK;

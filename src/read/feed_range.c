@@ -69,7 +69,7 @@ static bool is_blank(const char *p, size_t n) {
 /* Cuts from the batch's first byte on; *next is where the next part begins. */
 static nd_status cut_lines(nd_batch *b, uint64_t *next_part, const nd_task *task, const range *r,
                            const nd_input_options *o, nd_error *err) {
-  bool skip_blank = task->format != &nd_format_lines;
+  const bool skip_blank = !task->format->blank_lines;
   size_t at = 0;
   while (r->start + at < task->end && b->lines < ND_BATCH_RECORDS) {
     const char *newline = memchr(b->bytes.p + at, '\n', b->bytes.n - at);

@@ -2,6 +2,7 @@
 #include "neardup/options.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,9 +38,8 @@
 #define SAMPLING "Sampling"
 #define BOILERPLATE "Boilerplate"
 
-static const nd_option_info table[] = {
-    {"format", ND_OPTION_WORD, FIELD(format), "auto", "NAME",
-     "auto text lines jsonl warc arc trec sets", 0, 0, READ, INPUT, true,
+static nd_option_info table[] = {
+    {"format", ND_OPTION_WORD, FIELD(format), "auto", "NAME", NULL, 0, 0, READ, INPUT, true,
      "input format; auto detects it from the first bytes of every file"},
     {"id-field", ND_OPTION_TEXT, FIELD(id_field), "id", "NAME", NULL, 0, 0, READ, INPUT, true,
      "JSONL field with the document's id"},
@@ -180,13 +180,36 @@ static const nd_option_info table[] = {
      "auto: a bar on a terminal, nothing in a pipe; json: a JSON object per line"},
     {NULL, ND_OPTION_FLAG, 0, 0, NULL, NULL, NULL, 0, 0, 0, NULL, false, NULL}};
 
+/* Options whose words are the names of a table's rows. */
+static struct {
+  const char *option, *first; /* first: words that are not in the table */
+  const char *(*name)(size_t i);
+  char values[256];
+} named[] = {
+    {"format", "auto", nd_format_name, ""},
+};
+
+static void take_names(void) {
+  for (size_t k = 0; k < sizeof named / sizeof *named; k++) {
+    size_t n = (size_t)snprintf(named[k].values, sizeof named[k].values, "%s", named[k].first);
+    const char *name;
+    for (size_t i = 0; (name = named[k].name(i)) && n < sizeof named[k].values; i++)
+      n += (size_t)snprintf(named[k].values + n, sizeof named[k].values - n, "%s%s", n ? " " : "",
+                            name);
+    for (nd_option_info *info = table; info->name; info++)
+      if (strcmp(info->name, named[k].option) == 0) info->values = named[k].values;
+  }
+}
+
 const nd_option_info *nd_option_table(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, take_names);
   return table;
 }
 
 void nd_options_init(nd_options *options) {
   memset(options, 0, sizeof *options);
-  for (const nd_option_info *info = table; info->name; info++) {
+  for (const nd_option_info *info = nd_option_table(); info->name; info++) {
     if (info->type == ND_OPTION_FLAG || !info->standard[0]) continue;
     nd_status status = nd_options_set(options, info->name, info->standard, NULL);
     (void)status; /* the defaults are right; a test checks them */
@@ -217,7 +240,7 @@ unsigned nd_name_distance(const char *a, const char *b) {
 static nd_status unknown(const char *name, nd_error *err) {
   const char *nearest = NULL;
   unsigned best = 4;
-  for (const nd_option_info *info = table; info->name; info++) {
+  for (const nd_option_info *info = nd_option_table(); info->name; info++) {
     unsigned d = nd_name_distance(name, info->name);
     if (d < best) {
       best = d;
@@ -348,7 +371,7 @@ static nd_status set_value(void *field, const nd_option_info *info, const char *
 }
 
 nd_status nd_options_set(nd_options *options, const char *name, const char *value, nd_error *err) {
-  for (const nd_option_info *info = table; info->name; info++) {
+  for (const nd_option_info *info = nd_option_table(); info->name; info++) {
     if (strcmp(info->name, name) != 0) continue;
     ND_TRY(set_value((char *)options + info->offset, info, value, err));
     if (info->offset == offsetof(nd_options, threshold)) options->threshold_given = 1;
@@ -392,7 +415,7 @@ nd_status nd_settings_check(nd_settings *out, const nd_options *options, nd_erro
   nd_options copy = *options;
   if (!options->threshold.den || !options->recall.den || !options->boilerplate_share.den)
     return nd_fail(err, ND_ERR_USAGE, "a decimal option has the denominator 0");
-  for (const nd_option_info *info = table; info->name; info++) {
+  for (const nd_option_info *info = nd_option_table(); info->name; info++) {
     char value[1100];
     nd_options_get(value, sizeof value, options, info);
     if (info->type == ND_OPTION_LIST) *((char *)&copy + info->offset) = '\0';

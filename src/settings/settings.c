@@ -282,7 +282,7 @@ bool nd_settings_use_texts(const nd_settings *s) {
 
 static nd_status resolve_shingle(nd_settings *s, const nd_options *o, nd_error *err) {
   /* The tokens of a set are its features. */
-  if (s->format == &nd_format_sets) {
+  if (s->format && s->format->sets) {
     s->shingle = (nd_shingle_spec){ND_SHINGLE_WORDS, 1};
     return ND_OK;
   }

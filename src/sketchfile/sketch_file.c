@@ -6,9 +6,16 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-static const char magic[8] = {'n', 'e', 'a', 'r', 'd', 'u', 'p', 'S'};
+#include "input/foreign.h"
+
 static const uint32_t order_mark = 0x01020304;
-enum { CHUNK_HEAD = 16, MOST_PARAMETERS = 1 << 16, MOST_WORDS = 4096, MOST_CHUNK = 1 << 20 };
+enum {
+  MAGIC = sizeof ND_SKETCH_MAGIC - 1,
+  CHUNK_HEAD = 16,
+  MOST_PARAMETERS = 1 << 16,
+  MOST_WORDS = 4096,
+  MOST_CHUNK = 1 << 20
+};
 
 /* --- little-endian numbers --------------------------------------------------------- */
 
@@ -126,7 +133,7 @@ static uint64_t head_sum(const char *head, nd_str parameters) {
 
 static nd_status write_head(nd_sketch_writer *w, nd_error *err) {
   char head[ND_SKETCH_HEAD] = {0};
-  memcpy(head, magic, sizeof magic);
+  memcpy(head, ND_SKETCH_MAGIC, MAGIC);
   put32(head + 8, order_mark);
   put32(head + 12, ND_SKETCH_VERSION);
   put32(head + 16, (uint32_t)w->head.parameter_bytes);
@@ -147,18 +154,14 @@ nd_status nd_sketch_finish(nd_sketch_writer *w, nd_error *err) {
 
 /* --- reading --------------------------------------------------------------------------------- */
 
-bool nd_sketch_looks_like(nd_str first) {
-  return first.n >= sizeof magic && memcmp(first.p, magic, sizeof magic) == 0;
-}
-
 nd_status nd_sketch_probe(bool *is, const char *path, nd_error *err) {
-  char first[sizeof magic];
+  char first[MAGIC];
   int fd;
   *is = false;
   ND_TRY(nd_io_open(&fd, path, O_RDONLY, 0, err));
   nd_status status = nd_io_pread_full(fd, first, sizeof first, 0, path, err);
   close(fd);
-  *is = status == ND_OK && nd_sketch_looks_like((nd_str){first, sizeof first});
+  *is = status == ND_OK && memcmp(first, ND_SKETCH_MAGIC, MAGIC) == 0;
   return status == ND_ERR_DATA ? ND_OK : status; /* shorter: it is none */
 }
 
@@ -173,7 +176,7 @@ static nd_status read_head(nd_sketch_reader *r, uint64_t size, nd_error *err) {
     return nd_fail(err, ND_ERR_DATA, "%s: the file of sketches is truncated: %" PRIu64 " bytes",
                    r->name, size);
   ND_TRY(nd_io_pread_full(r->fd, head, sizeof head, 0, r->name, err));
-  if (memcmp(head, magic, sizeof magic) != 0)
+  if (memcmp(head, ND_SKETCH_MAGIC, MAGIC) != 0)
     return nd_fail(err, ND_ERR_DATA, "%s is no file of sketches", r->name);
   uint32_t mark = get32(head + 8), version = get32(head + 12);
   if (mark == __builtin_bswap32(order_mark))

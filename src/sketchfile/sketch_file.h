@@ -73,7 +73,6 @@ typedef struct nd_sketch_reader {
 
 /* Does the file begin like one? */
 nd_status nd_sketch_probe(bool *is, const char *path, nd_error *err) ND_MUST_CHECK;
-bool nd_sketch_looks_like(nd_str first_bytes);
 
 nd_status nd_sketch_open(nd_sketch_reader *r, const char *path, const char *name,
                          nd_error *err) ND_MUST_CHECK;
