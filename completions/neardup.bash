@@ -1,11 +1,12 @@
-# bash completion for neardup.  tests/docs.py holds it against `neardup --help`.
+# bash completion for neardup.  tests/docs.py compares it with `neardup COMMAND --help-all`.
 
-_neardup_commands='dedup pairs cluster inspect study eval prevalence plan explain sketch merge info help'
+_neardup_commands='dedup pairs cluster explain inspect plan sketch merge info eval study prevalence help'
 
 # The options of a command.
 _neardup_options() {
-  local read='--format --id-field --text-field --url-field --time-field --tokens --shingle
-    --max-document --max-stdin --help'
+  local general='--help --help-all'
+  local read="$general --format --id-field --text-field --url-field --time-field --tokens --shingle
+    --max-document --max-stdin"
   local write='--resume --force --sync'
   local sketch='--method --candidates --confirm --permutations --family --supershingles --bits --weights
     --features --columns --seed --threads --memory --tmp --progress'
@@ -15,18 +16,18 @@ _neardup_options() {
   case $1 in
     dedup) echo "$read $find $write --output --cluster --keep --shard --csv" ;;
     pairs) echo "$read $find --collapse --top --csv" ;;
-    cluster) echo '--threshold --cluster --csv --help' ;;
+    cluster) echo "$general --threshold --cluster --csv" ;;
     inspect) echo "$read --whole" ;;
     explain) echo "$read $write --seed --progress --output --whole" ;;
     eval) echo "$read --truth --by --documents --corpus --as --judged --threshold --truth-threshold
       --truth-kind --result-kind --json" ;;
-    prevalence) echo "$write --run --qrels --pairs --pairs-kind --threshold --output --filter-runs --help" ;;
+    prevalence) echo "$general $write --run --qrels --pairs --pairs-kind --threshold --output --filter-runs" ;;
     study) echo "$read $find $write --output --truth" ;;
     plan) echo "$read $write --threshold --recall --seed --threads --memory --tmp --progress --output
       --precision --documents" ;;
     sketch) echo "$read $sketch $write --output" ;;
-    merge) echo "$write --output --help" ;;
-    info) echo '--help' ;;
+    merge) echo "$general $write --output" ;;
+    info) echo "$general" ;;
     help) ;;
     *) echo '--help --version' ;;
   esac

@@ -1,13 +1,25 @@
 /* Arguments → options, through the library's table. */
+#include <stdbool.h>
 #include <string.h>
 
 #include "cli.h"
 
+const nd_option_info *cli_option_at(size_t i) {
+  const nd_option_info *info = nd_option_table() + i;
+  return info->name ? info : NULL;
+}
+
 static const nd_option_info *find_option(const char *name, size_t n) {
-  for (const nd_option_info *i = nd_option_table(); i->name; i++) {
-    if (strlen(i->name) == n && memcmp(i->name, name, n) == 0) return i;
-  }
-  return NULL;
+  const nd_option_info *info = cli_option_at(0);
+  for (size_t i = 0; info; info = cli_option_at(++i))
+    if (strlen(info->name) == n && memcmp(info->name, name, n) == 0) break;
+  return info;
+}
+
+void cli_offer(cli_nearest *best, const char *word, const char *name) {
+  unsigned distance = nd_name_distance(word, name);
+  bool near = distance <= 3 && 2 * distance <= strlen(name);
+  if (near && (!best->name || distance < best->distance)) *best = (cli_nearest){name, distance};
 }
 
 static int wrong(const cli_command *command, int *exit_status) {
@@ -24,6 +36,21 @@ static int find_extra(const cli_command *command, const char *name, size_t n, ch
       return i;
   }
   return -1;
+}
+
+static int complain_unknown(const cli_command *command, const char *word, int *exit_status) {
+  cli_nearest best = {NULL, 0};
+  for (const cli_extra *e = command->extras; e && e->name; e++) cli_offer(&best, word, e->name);
+  const nd_option_info *info;
+  for (size_t i = 0; (info = cli_option_at(i)); i++)
+    if (info->commands & command->bit) cli_offer(&best, word, info->name);
+  cli_offer(&best, word, "help");
+  cli_offer(&best, word, "help-all");
+  if (best.name)
+    cli_complain("unknown option --%s; did you mean --%s?", word, best.name);
+  else
+    cli_complain("unknown option --%s", word);
+  return wrong(command, exit_status);
 }
 
 static int repeats(const char *metavar) {
@@ -62,12 +89,7 @@ static int take_option(cli_args *out, const cli_command *command, int argc, char
     if (!value && command->extras[extra].metavar && *i + 1 < argc) value = argv[++*i];
     return take_extra(out, command, extra, value, exit_status);
   }
-  if (!info) {
-    nd_status status = nd_options_set(&out->options, plain, "", &err);
-    (void)status; /* it is unknown: the message names the nearest */
-    cli_complain("%s", err.message);
-    return wrong(command, exit_status);
-  }
+  if (!info) return complain_unknown(command, plain, exit_status);
   if (!(info->commands & command->bit)) {
     cli_complain("--%s is not an option of `neardup %s`", info->name, command->name);
     return wrong(command, exit_status);
@@ -100,8 +122,8 @@ int cli_parse(cli_args *out, const cli_command *command, int argc, char **argv, 
       out->inputs[out->input_n++] = a;
     } else if (strcmp(a, "--") == 0) {
       options_end = 1;
-    } else if (strcmp(a, "--help") == 0 || strcmp(a, "-h") == 0) {
-      cli_help(stdout, command);
+    } else if (strcmp(a, "--help") == 0 || strcmp(a, "-h") == 0 || strcmp(a, "--help-all") == 0) {
+      cli_help(stdout, command, strcmp(a, "--help-all") == 0);
       *exit_status = EXIT_DONE;
       return 1;
     } else if (a[1] != '-' && find_extra(command, NULL, 0, a[1]) >= 0) {
@@ -112,7 +134,7 @@ int cli_parse(cli_args *out, const cli_command *command, int argc, char **argv, 
     } else if (a[1] == '-') {
       if (take_option(out, command, argc, argv, &i, exit_status)) return 1;
     } else {
-      cli_complain("there is no option %s", a);
+      cli_complain("unknown option %s", a);
       return wrong(command, exit_status);
     }
   }
@@ -122,7 +144,7 @@ int cli_parse(cli_args *out, const cli_command *command, int argc, char **argv, 
     return wrong(command, exit_status);
   }
   if (out->input_n == 0) {
-    cli_complain("no input is named");
+    cli_complain("no input given");
     return wrong(command, exit_status);
   }
   return 0;

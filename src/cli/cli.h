@@ -14,6 +14,7 @@ typedef struct cli_extra {
   const char *name; /* without the dashes; NULL ends the list */
   char letter;      /* -o, which takes a value; 0: none */
   const char *metavar;
+  const char *topic; /* heading of help, one of those of the library's table */
   const char *help;
 } cli_extra;
 enum { CLI_EXTRAS = 16 }; /* of one command, at most */
@@ -21,8 +22,9 @@ enum { CLI_EXTRAS = 16 }; /* of one command, at most */
 typedef struct cli_command {
   const char *name;
   unsigned bit;        /* ND_FOR_… */
+  const char *topic;   /* heading of the overview */
   const char *usage;   /* after the name */
-  const char *summary; /* one line */
+  const char *summary; /* one line: what it does */
   const char *text;    /* a paragraph */
   const char *examples;
   int (*run)(const struct cli_command *self, int argc, char **argv);
@@ -42,10 +44,25 @@ typedef struct cli_args {
   size_t input_n;
 } cli_args;
 
+/* Row i of the library's table of options; NULL after the last. */
+const nd_option_info *cli_option_at(size_t i);
+
+/* The command of that name, or NULL. */
+const cli_command *cli_find_command(const char *name);
+
+/* For "did you mean": makes `name` the nearest one if it is near enough and nearer than those
+ * offered before.  Begin with all zero. */
+typedef struct cli_nearest {
+  const char *name;
+  unsigned distance;
+} cli_nearest;
+void cli_offer(cli_nearest *best, const char *word, const char *name);
+
 /* 0: go on.  Otherwise the exit status, printed already (help or a mistake). */
 int cli_parse(cli_args *out, const cli_command *command, int argc, char **argv, int *exit_status);
 
-void cli_help(FILE *to, const cli_command *command); /* NULL: the command as a whole */
+/* Prints help on a command with its basic options, or with all; NULL: lists the commands. */
+void cli_help(FILE *to, const cli_command *command, int all);
 unsigned cli_width(FILE *of);
 
 /* A name for a line on stderr: without control characters when that is a terminal.  In one of a

@@ -27,11 +27,12 @@ static int run(const cli_command *self, int argc, char **argv) {
 const cli_command cli_cluster = {
     "cluster",
     ND_FOR_CLUSTER,
+    "Find near-duplicates",
     "PAIRS [OPTION...]",
-    "pairs → clusters",
-    "Reads pairs as `neardup pairs` writes them (a file or -) and writes a line per document that "
-    "is in a cluster: id TAB cluster TAB kept|dropped TAB similarity to the kept member, or - when "
-    "that pair is not in the list. The first document of a cluster to appear is the kept one.",
+    "turn pairs into clusters",
+    "Reads pairs as written by `neardup pairs` (a file or -) and writes a line per document of "
+    "a cluster: id TAB cluster TAB kept|dropped TAB similarity to the kept member, or - if that "
+    "pair is not in the list. The document of a cluster that appears first is kept.",
     "  neardup cluster pairs.tsv > clusters.tsv\n"
     "  neardup cluster --cluster star --threshold 0.9 pairs.tsv\n",
     run,

@@ -5,8 +5,8 @@
 
 enum { OUTPUT };
 static const cli_extra extras[] = {
-    {"output", 'o', "DIR", "where the result goes; a new or empty directory"},
-    {NULL, 0, NULL, NULL}};
+    {"output", 'o', "DIR", "Result", "directory for the result, new or empty"},
+    {NULL, 0, NULL, NULL, NULL}};
 
 static const char *list_ending(const cli_args *args) {
   return args->options.csv ? "csv" : "tsv";
@@ -104,14 +104,15 @@ static int run(const cli_command *self, int argc, char **argv) {
 const cli_command cli_dedup = {
     "dedup",
     ND_FOR_DEDUP,
+    "Find near-duplicates",
     "INPUT... -o DIR [OPTION...]",
-    "a corpus without its near-duplicates: the main job",
-    "Reads files, directories or - (standard input), finds documents that are near-duplicates of "
-    "one another, keeps one of each cluster, and writes DIR/kept (the kept documents in the "
-    "input's own format, byte for byte), clusters.tsv, pairs.tsv, rejected.tsv, summary.json and "
-    "report.html, the same for people. "
-    "Every dropped document is a verified near-duplicate of the one kept in its place. "
-    "Interrupted, the same command resumes.",
+    "write a corpus without its near-duplicates: the main job",
+    "Reads files, directories or - (standard input), finds near-duplicate documents, keeps one "
+    "of each cluster, and writes DIR/kept (the kept documents in the input's own format, byte "
+    "for byte), clusters.tsv, pairs.tsv, rejected.tsv, summary.json and report.html (an HTML "
+    "page with charts, clusters and side-by-side texts). Every dropped document is a verified "
+    "near-duplicate of the one kept in its place. If a run is interrupted, the same command "
+    "resumes it.",
     "  neardup dedup corpus.jsonl -o out\n"
     "  neardup dedup crawl/*.warc.gz -o out --threshold 0.9 --keep newest\n"
     "  neardup dedup --format lines --shingle chars:9 titles.txt -o out\n"

@@ -15,20 +15,25 @@ enum {
   JSON
 };
 static const cli_extra extras[] = {
-    {"truth", 0, "FILE", "the true pairs or clusters"},
-    {"by", 0, "WHAT", "also by group: size (of the smaller document, in tokens) or site"},
-    {"documents", 0, "FILE", "all documents, a line each: id, tokens, URL; the rest is unknown"},
-    {"corpus", 0, "INPUT", "the same, read from the documents themselves"},
-    {"as", 0, "WHAT",
-     "what is measured: pairs or clusters (of pairs: their components); auto measures clusters "
-     "when both lists are"},
-    {"judged", 0, NULL, "leave out result pairs that the truth does not list"},
-    {"threshold", 0, "T", "a pair of the result counts from this number on; normally every one"},
-    {"truth-threshold", 0, "T", "a pair of the truth counts from this number on; normally above 0"},
-    {"truth-kind", 0, "KIND", "what the truth holds: pairs, clusters, or auto to look"},
-    {"result-kind", 0, "KIND", "the same of the result"},
-    {"json", 0, NULL, "write JSON"},
-    {NULL, 0, NULL, NULL}};
+    {"truth", 0, "FILE", "Input", "pairs or clusters of the ground truth"},
+    {"by", 0, "WHAT", "Result",
+     "also measure by group: size (tokens of the smaller document) or site"},
+    {"documents", 0, "FILE", "Input",
+     "all documents, one per line: id, tokens, URL; other ids are unknown"},
+    {"corpus", 0, "INPUT", "Input", "all documents, read from the corpus"},
+    {"as", 0, "WHAT", "Result",
+     "unit of measurement: pairs, clusters (of pairs: their components), or auto: clusters if both "
+     "lists are clusters"},
+    {"judged", 0, NULL, "Result", "leave out result pairs that the ground truth does not list"},
+    {"threshold", 0, "T", "What counts as a near-duplicate",
+     "least similarity of a pair of the result; by default every pair counts"},
+    {"truth-threshold", 0, "T", "What counts as a near-duplicate",
+     "least similarity of a pair of the ground truth; by default above 0"},
+    {"truth-kind", 0, "KIND", "Input",
+     "content of the ground truth: pairs, clusters, or auto to detect it"},
+    {"result-kind", 0, "KIND", "Input", "content of the result, likewise"},
+    {"json", 0, NULL, "Result", "write JSON"},
+    {NULL, 0, NULL, NULL, NULL}};
 
 static void warn(const char *name, const nd_eval_list *l) {
   if (l->lines == 0) cli_complain("%s is an empty list", name);
@@ -97,14 +102,15 @@ static int run(const cli_command *self, int argc, char **argv) {
 const cli_command cli_eval = {
     "eval",
     ND_FOR_EVAL,
+    "Evaluate",
     "--truth FILE RESULT [OPTION...]",
-    "a list of pairs or clusters against the truth",
-    "Compares two lists, as `neardup pairs`, `neardup cluster` and `neardup dedup` write them, or "
-    "any list of id TAB id TAB number or id TAB cluster. Writes a line per measure: precision, "
-    "recall, F1, average error and correlation of pairs; pairwise and B-cubed precision, recall "
-    "and F1, adjusted Rand index and homogeneity of clusters; and the share of documents whose "
-    "duplicates are exactly the true ones. Lines that cannot be used are counted on standard "
-    "error.",
+    "compare pairs or clusters with the ground truth",
+    "Compares two lists as written by `neardup pairs`, `neardup cluster` and `neardup dedup`, "
+    "or any list of id TAB id TAB number or id TAB cluster. Writes a line per measure: "
+    "precision, recall, F1, average error and correlation of pairs; pairwise and B-cubed "
+    "precision, recall and F1, adjusted Rand index and homogeneity of clusters; and the share "
+    "of documents whose duplicates are exactly the true ones. Unusable lines are counted on "
+    "standard error.",
     "  neardup eval --truth truth.tsv pairs.tsv\n"
     "  neardup eval --truth truth.tsv --by site --corpus crawl.warc.gz pairs.tsv\n"
     "  neardup eval --truth labels.tsv out/clusters.tsv --json\n",

@@ -8,9 +8,9 @@
 
 enum { OUTPUT, WHOLE };
 static const cli_extra extras[] = {
-    {"output", 'o', "FILE", "write a page (HTML) with both documents side by side"},
-    {"whole", 0, NULL, "show long passages that are the same, too"},
-    {NULL, 0, NULL, NULL}};
+    {"output", 'o', "FILE", "Result", "write an HTML page with both documents side by side"},
+    {"whole", 0, NULL, "Result", "also show long passages that are the same"},
+    {NULL, 0, NULL, NULL, NULL}};
 
 static int wants_colour(void) {
   const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
@@ -68,13 +68,13 @@ static int run(const cli_command *self, int argc, char **argv) {
 const cli_command cli_explain = {
     "explain",
     ND_FOR_EXPLAIN,
+    "Find near-duplicates",
     "A B [INPUT...] [-o page.html] [OPTION...]",
-    "why two documents are near-duplicates",
-    "Finds the documents with the ids A and B in INPUT (or, without INPUT, in the files A and B) "
-    "and "
-    "tells how similar they are under every measure, what kind of difference it is, and which "
-    "words "
-    "differ: [-only in A-] {+only in B+}, in colour on a terminal unless NO_COLOR is set.",
+    "show why two documents are near-duplicates",
+    "Finds the documents with ids A and B in INPUT (or, without INPUT, in the files A and B) "
+    "and shows how similar they are under every measure, what kind of difference it is, and "
+    "which words differ: [-only in A-] {+only in B+}, in colour on a terminal unless NO_COLOR "
+    "is set.",
     "  neardup explain art-001 art-007 corpus.jsonl\n"
     "  neardup explain old.html new.html\n"
     "  neardup explain art-001 art-007 corpus.jsonl -o page.html\n",

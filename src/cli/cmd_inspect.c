@@ -2,8 +2,8 @@
 #include "cli.h"
 
 enum { WHOLE };
-static const cli_extra extras[] = {{"whole", 0, NULL, "show all tokens of every document"},
-                                   {NULL, 0, NULL, NULL}};
+static const cli_extra extras[] = {
+    {"whole", 0, NULL, "Result", "show all tokens of every document"}, {NULL, 0, NULL, NULL, NULL}};
 
 static int run(const cli_command *self, int argc, char **argv) {
   cli_args args;
@@ -26,11 +26,12 @@ static int run(const cli_command *self, int argc, char **argv) {
 const cli_command cli_inspect = {
     "inspect",
     ND_FOR_INSPECT,
+    "Inspect and plan",
     "INPUT... [OPTION...]",
-    "what the readers and the tokeniser see",
-    "Writes a line per record: place, format, kind (text, html, set, other, rejected), id, bytes, "
-    "number of tokens, and the first tokens, or the reason why a record is rejected or no "
-    "document.",
+    "show what the readers and the tokeniser see",
+    "Writes a line per record: location, format, kind (text, html, set, other, rejected), id, "
+    "bytes, number of tokens, and the first tokens, or the reason why the record is rejected or "
+    "not a document.",
     "  neardup inspect crawl.warc.gz | head\n"
     "  neardup inspect --whole page.html\n"
     "  neardup inspect corpus.jsonl | awk -F'\\t' '$3 == \"rejected\"'\n",

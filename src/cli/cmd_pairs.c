@@ -32,10 +32,12 @@ static int run(const cli_command *self, int argc, char **argv) {
 const cli_command cli_pairs = {
     "pairs",
     ND_FOR_PAIRS,
+    "Find near-duplicates",
     "INPUT... [OPTION...]",
-    "near-duplicate pairs on standard output",
-    "Writes a line per pair of near-duplicates: id TAB id TAB similarity, in input order. Exact "
-    "copies are listed with every copy; with --collapse only with their first.",
+    "list near-duplicate pairs",
+    "Writes a line per near-duplicate pair: id TAB id TAB similarity, in input order. Every "
+    "pair of exact duplicates is listed; with --collapse, an exact duplicate is listed only "
+    "with its first occurrence.",
     "  neardup pairs corpus.jsonl > pairs.tsv\n"
     "  neardup pairs --threshold 0.5 --recall 0.99 docs/ | sort -t$'\\t' -k3,3r | head\n"
     "  neardup pairs corpus.jsonl | neardup cluster -\n",

@@ -7,12 +7,11 @@
 
 enum { OUTPUT, PRECISION, DOCUMENTS };
 static const cli_extra extras[] = {
-    {"output", 'o', "FILE", "where the plan goes; normally standard output"},
-    {"precision", 0, "P",
-     "plan how much can be sampled away so that a share P of the found pairs "
-     "is right"},
-    {"documents", 0, "N", "how many documents to draw [20000]"},
-    {NULL, 0, NULL, NULL}};
+    {"output", 'o', "FILE", "Result", "file for the plan; normally standard output"},
+    {"precision", 0, "P", "What counts as a near-duplicate",
+     "plan the strongest sampling at which a share P of the pairs found is correct"},
+    {"documents", 0, "N", "Resources", "number of documents to draw [20000]"},
+    {NULL, 0, NULL, NULL, NULL}};
 
 /* "0.85" through the table of options, which knows decimals and counts. */
 static int parse(nd_plan_request *q, const cli_args *args) {
@@ -134,13 +133,13 @@ static int run(const cli_command *self, int argc, char **argv) {
 const cli_command cli_plan = {
     "plan",
     ND_FOR_PLAN,
+    "Inspect and plan",
     "INPUT... [--precision P] [-o FILE] [OPTION...]",
-    "sampling ratios and sketch parameters for a goal",
-    "Draws documents of the corpus and measures on them. With --precision it writes a plan: how "
-    "many "
-    "shingles documents of each size must keep so that a share P of the pairs found by --sample "
-    "adaptive:FILE is right, with 95 % bounds. Without, it prints the min-hash parameters for "
-    "--recall. Cost on the whole corpus is predicted on standard error.",
+    "choose sampling ratios and sketch parameters for a goal",
+    "Draws documents from the corpus and measures on them. With --precision it writes a plan: "
+    "how many shingles documents of each size must keep so that a share P of the pairs found by "
+    "--sample adaptive:FILE is correct, with 95% bounds. Otherwise it prints the MinHash "
+    "parameters for --recall. The predicted cost on the entire corpus goes to standard error.",
     "  neardup plan --precision 0.85 --threshold 0.85 corpus.jsonl -o corpus.plan\n"
     "  neardup pairs --threshold 0.85 --sample adaptive:corpus.plan --method exact corpus.jsonl\n"
     "  neardup plan --recall 0.99 --threshold 0.7 corpus.jsonl\n",

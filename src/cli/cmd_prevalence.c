@@ -3,15 +3,16 @@
 
 enum { RUN, QRELS, PAIRS, PAIRS_KIND, THRESHOLD, OUTPUT, FILTER };
 static const cli_extra extras[] = {
-    {"run", 0, "FILE...", "a TREC run; may repeat, and more runs may follow"},
-    {"qrels", 0, "FILE", "judgements: also count among the relevant documents"},
-    {"pairs", 0, "FILE", "the near-duplicates: pairs with their resemblance, or clusters"},
-    {"pairs-kind", 0, "KIND", "what that list holds: pairs, clusters, or auto to look"},
-    {"threshold", 0, "T",
-     "near-duplicates have at least this resemblance, for run-topics and filtering; normally 0.5"},
-    {"output", 'o', "DIR", "also write each table, the charts and a page into this directory"},
-    {"filter-runs", 0, "DIR", "write the runs without their near-duplicates into this directory"},
-    {NULL, 0, NULL, NULL}};
+    {"run", 0, "FILE...", "Input", "TREC run; may be repeated, and more runs may follow"},
+    {"qrels", 0, "FILE", "Input", "relevance judgements; also counts among the relevant documents"},
+    {"pairs", 0, "FILE", "Input", "near-duplicates: pairs with their resemblance, or clusters"},
+    {"pairs-kind", 0, "KIND", "Input", "content of --pairs: pairs, clusters, or auto to detect it"},
+    {"threshold", 0, "T", "What counts as a near-duplicate",
+     "least resemblance of near-duplicates, for run-topics and filtering; normally 0.5"},
+    {"output", 'o', "DIR", "Result", "also write the tables, charts and a page to this directory"},
+    {"filter-runs", 0, "DIR", "Result",
+     "write the runs without their near-duplicates to this directory"},
+    {NULL, 0, NULL, NULL, NULL}};
 
 static void warn(uint64_t n, const char *what, const char *first) {
   if (n) cli_complain("%s: %s (%s)", what, cli_count(n), first);
@@ -69,13 +70,14 @@ static int run(const cli_command *self, int argc, char **argv) {
 const cli_command cli_prevalence = {
     "prevalence",
     ND_FOR_PREVALENCE,
+    "Evaluate",
     "--run FILE... --pairs FILE [OPTION...]",
-    "near-duplicates in the results of search systems",
-    "Reads TREC runs and a list of near-duplicates and writes tables: the share of near-duplicates "
-    "in the results of all runs for each topic, and among its relevant documents, at every "
-    "resemblance; how many run-topics have a given share in their first n results; and the share "
-    "in each run. With --filter-runs it also writes the runs without results that have a "
-    "near-duplicate before them, so that they can be scored again.",
+    "count near-duplicates in the results of search systems",
+    "Reads TREC runs and a list of near-duplicates and writes tables: the share of "
+    "near-duplicates in the results of all runs for each topic, and among its relevant "
+    "documents, at every resemblance; how many run-topics have a given share in their first n "
+    "results; and the share in each run. With --filter-runs it also writes the runs without the "
+    "results that are near-duplicates of better ranked ones, so that they can be scored again.",
     "  neardup prevalence --run runs/*.txt --qrels qrels.txt --pairs pairs.tsv\n"
     "  neardup prevalence --run a.txt --run b.txt --pairs groups.tsv --filter-runs unique\n",
     run,

@@ -1,10 +1,10 @@
-/* neardup sketch, merge, info: files of sketches */
+/* neardup sketch, merge, info: sketch files */
 #include "cli.h"
 
 enum { OUTPUT };
 static const cli_extra extras[] = {
-    {"output", 'o', "FILE", "the file of sketches to write"},
-    {NULL, 0, NULL, NULL},
+    {"output", 'o', "FILE", "Result", "sketch file to write"},
+    {NULL, 0, NULL, NULL, NULL},
 };
 
 static int needs_output(const cli_command *self, const cli_args *args) {
@@ -85,12 +85,13 @@ static int run_info(const cli_command *self, int argc, char **argv) {
 const cli_command cli_sketch = {
     "sketch",
     ND_FOR_SKETCH,
+    "Sketch files",
     "INPUT... -o FILE [OPTION...]",
-    "sketches of documents to a file, to use in their place",
+    "write sketches to a file, to use in place of documents",
     "Writes the sketches that the method needs (and those of --candidates, --confirm and "
-    "--columns) "
-    "to a file. `neardup pairs` takes such files in place of documents, with the same options, so "
-    "that a sketch is computed once; several are read together, or merged.",
+    "--columns) to a file. `neardup pairs` takes sketch files in place of documents, with the "
+    "same options, so that a sketch is computed once; several files can be read together, or "
+    "merged.",
     "  neardup sketch crawl.warc.gz -o crawl.nds --method combined --columns site\n"
     "  neardup pairs crawl.nds --method combined > pairs.tsv\n"
     "  neardup pairs crawl.nds --method projection --agree-bits 360 > more.tsv\n",
@@ -100,10 +101,11 @@ const cli_command cli_sketch = {
 const cli_command cli_merge = {
     "merge",
     ND_FOR_MERGE,
+    "Sketch files",
     "FILE... -o FILE",
-    "several files of sketches to one",
-    "Puts files of `neardup sketch` one after another. They must have been made with the same "
-    "options; what differs is named.",
+    "merge sketch files",
+    "Concatenates files of `neardup sketch`. They must have been made with the same options; "
+    "differences are reported.",
     "  neardup merge part-*.nds -o all.nds\n",
     run_merge,
     extras};
@@ -111,10 +113,10 @@ const cli_command cli_merge = {
 const cli_command cli_info = {
     "info",
     ND_FOR_INFO,
+    "Sketch files",
     "FILE...",
-    "what a file of sketches holds",
-    "Checks a file of `neardup sketch` and writes a line per fact: name TAB "
-    "value.",
+    "describe sketch files",
+    "Checks files of `neardup sketch` and writes a line per property: name TAB value.",
     "  neardup info crawl.nds\n",
     run_info,
     NULL};

@@ -3,9 +3,9 @@
 
 enum { OUTPUT, TRUTH };
 static const cli_extra extras[] = {
-    {"output", 'o', "DIR", "also write each table, the charts and a page into this directory"},
-    {"truth", 0, "FILE", "true pairs or clusters, to judge the found ones by"},
-    {NULL, 0, NULL, NULL}};
+    {"output", 'o', "DIR", "Result", "also write the tables, charts and a page to this directory"},
+    {"truth", 0, "FILE", "Input", "ground truth, pairs or clusters, to compare the results with"},
+    {NULL, 0, NULL, NULL, NULL}};
 
 static int run(const cli_command *self, int argc, char **argv) {
   cli_args args;
@@ -29,15 +29,14 @@ static int run(const cli_command *self, int argc, char **argv) {
 const cli_command cli_study = {
     "study",
     ND_FOR_STUDY,
+    "Evaluate",
     "NAME INPUT... [-o DIR] [OPTION...]",
-    "the papers' experiments on any corpus",
-    "Runs one of the studies on your documents and writes its tables to standard output; with -o "
-    "also as files, with charts and a page that puts them beside the published figures. NAME is "
-    "sampling (what comparing by a part of the shingles costs), sources (in what ways the "
-    "documents "
-    "of a pair differ), web (super-shingles and projections on web pages), library (simhash and "
-    "min "
-    "values) or join (candidates and times of the exact set joins).",
+    "run the papers' experiments on any corpus",
+    "Runs a study on your documents and writes its tables to standard output; with -o also to "
+    "files, with charts and a page that compares them with the published figures. NAME is "
+    "sampling (the cost of comparing only part of the shingles), sources (how the documents of "
+    "a pair differ), web (super-shingles and projections on web pages), library (simhash and "
+    "MinHash values) or join (candidates and times of the exact set joins).",
     "  neardup study sampling corpus.jsonl -o study\n"
     "  neardup study web crawl.warc.gz --truth pairs.tsv -o study\n",
     run,

@@ -7,17 +7,27 @@
 
 #include "cli.h"
 
-/* clang-format off: a line each */
+/* clang-format off: a line per topic */
 const cli_command *const cli_commands[] = {
-    &cli_dedup, &cli_pairs,   &cli_cluster, &cli_inspect, &cli_study, &cli_eval, &cli_prevalence,
-    &cli_plan,  &cli_explain, &cli_sketch,  &cli_merge,   &cli_info,  NULL};
+    &cli_dedup, &cli_pairs, &cli_cluster, &cli_explain, &cli_inspect,    &cli_plan, &cli_sketch,
+    &cli_merge, &cli_info,  &cli_eval,    &cli_study,   &cli_prevalence, NULL};
 /* clang-format on */
 
-static const cli_command *find(const char *name) {
+const cli_command *cli_find_command(const char *name) {
   for (const cli_command *const *c = cli_commands; *c; c++) {
     if (strcmp((*c)->name, name) == 0) return *c;
   }
   return NULL;
+}
+
+static int complain_unknown(const char *word) {
+  cli_nearest best = {NULL, 0};
+  for (const cli_command *const *c = cli_commands; *c; c++) cli_offer(&best, word, (*c)->name);
+  if (best.name)
+    cli_complain("unknown command %s; did you mean %s?", word, best.name);
+  else
+    cli_complain("unknown command %s; `neardup --help` lists all", word);
+  return EXIT_USAGE;
 }
 
 static int print_version(void) {
@@ -38,28 +48,25 @@ static void guard_standard_streams(void) {
 static int run(int argc, char **argv) {
   const char *word = argc > 1 ? argv[1] : "";
   if (argc < 2) {
-    cli_help(stderr, NULL);
+    cli_help(stderr, NULL, 0);
     return EXIT_USAGE;
   }
-  if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 ||
+  if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "--help-all") == 0 ||
       (strcmp(word, "help") == 0 && argc == 2)) {
-    cli_help(stdout, NULL);
+    cli_help(stdout, NULL, 0);
     return EXIT_DONE;
   }
   if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) return print_version();
   if (strcmp(word, "help") == 0) {
-    const cli_command *command = find(argv[2]);
+    const cli_command *command = cli_find_command(argv[2]);
     if (command) {
-      cli_help(stdout, command);
+      cli_help(stdout, command, 0);
       return EXIT_DONE;
     }
     word = argv[2];
   }
-  const cli_command *command = find(word);
-  if (!command) {
-    cli_complain("there is no command %s; `neardup --help` lists them", word);
-    return EXIT_USAGE;
-  }
+  const cli_command *command = cli_find_command(word);
+  if (!command) return complain_unknown(word);
   return command->run(command, argc - 2, argv + 2);
 }
 

@@ -37,6 +37,7 @@
 #define BITS "Bit sketches"
 #define SAMPLING "Sampling"
 #define BOILERPLATE "Boilerplate"
+#define GENERAL "General"
 
 static nd_option_info table[] = {
     {"format", ND_OPTION_WORD, FIELD(format), "auto", "NAME", NULL, 0, 0, READ, INPUT, true,
@@ -76,7 +77,7 @@ static nd_option_info table[] = {
      "least similarity of near-duplicates, compared exactly; a whole number for overlap (shared "
      "shingles) and edit (differing characters, at most)"},
     {"recall", ND_OPTION_DECIMAL, FIELD(recall), "0.95", "R", NULL, 0, 0, FIND | ND_FOR_PLAN,
-     MINHASH, false, "share of the pairs at the threshold that must be found"},
+     SIMILAR, true, "share of the pairs at the threshold that must be found"},
     {"permutations", ND_OPTION_COUNT, FIELD(permutations), "0", "N", NULL, 0, 2000, SKETCH, MINHASH,
      false,
      "number of MinHash values; 0: chosen from threshold and recall (84 for super-shingles and "
@@ -176,7 +177,7 @@ static nd_option_info table[] = {
     {"max-stdin", ND_OPTION_SIZE, FIELD(max_stdin), "0", "SIZE", NULL, 0, UINT64_C(1) << 60, READ,
      INPUT, false, "store at most this much of standard input; 0: half of the free disk space"},
     {"progress", ND_OPTION_WORD, FIELD(progress), "auto", "HOW", "auto json none", 0, 0,
-     SKETCH | ND_FOR_PLAN | ND_FOR_EXPLAIN, RESOURCES, false,
+     SKETCH | ND_FOR_PLAN | ND_FOR_EXPLAIN, GENERAL, false,
      "auto: a bar on a terminal, nothing in a pipe; json: a JSON object per line"},
     {NULL, ND_OPTION_FLAG, 0, 0, NULL, NULL, NULL, 0, 0, 0, NULL, false, NULL}};
 
