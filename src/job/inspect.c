@@ -34,8 +34,8 @@ static const char *kind_name(const nd_read *read) {
 
 static nd_status put_place(inspector *s, const nd_raw *raw, nd_error *err) {
   nd_buf *out = &s->lines.text;
-  return nd_place_append(out, s->job.walk.files[raw->file].path,
-                         raw->line ? s->line_base + raw->line : 0, raw->offset, err);
+  return nd_ids_append_location(out, s->job.walk.files[raw->file].path,
+                                raw->line ? s->line_base + raw->line : 0, raw->offset, err);
 }
 
 static nd_status put_rejected(inspector *s, const nd_raw *raw, nd_str reason, nd_error *err) {

@@ -65,7 +65,7 @@ nd_status nd_job_open(nd_run *j, nd_summary *summary, const nd_options *options,
 
 void nd_job_close(nd_run *j) {
   nd_ids_free(j->ids);
-  nd_confirmed_clear(&j->confirmed);
+  nd_verified_clear(&j->verified);
   nd_found_clear(&j->found);
   if (j->store_open) nd_store_close(&j->store);
   nd_feed_free(j->feed);
@@ -224,14 +224,14 @@ nd_status nd_job_match(nd_run *j, const char *work, nd_error *err) {
   verifying v = {j, err};
   if (j->found.direct) { /* counted already */
     s->candidates = j->found.counted;
-    j->confirmed.sorted = j->found.pairs;
+    j->verified.sorted = j->found.pairs;
     j->found.pairs = NULL;
     s->verify_seconds = nd_job_lap(j); /* nothing was left to do */
     return ND_OK;
   }
-  ND_TRY(nd_confirm(&j->confirmed, &j->found, &j->source, work, verify_tick, &v, err));
-  s->candidates = j->confirmed.candidates;
-  s->spared = j->confirmed.spared;
+  ND_TRY(nd_verify_pairs(&j->verified, &j->found, &j->source, work, verify_tick, &v, err));
+  s->candidates = j->verified.candidates;
+  s->spared = j->verified.spared;
   nd_sorter_free(j->found.pairs);
   j->found.pairs = NULL;
   s->verify_seconds = nd_job_lap(j);

@@ -91,8 +91,8 @@ static nd_status take_reject(void *context, const nd_reject *reject, nd_error *e
   else if (reject->block == SIZE_MAX)
     ND_TRY(nd_buf_append(&c->strings, reject->path, strlen(reject->path), err));
   else
-    ND_TRY(nd_ids_place(&c->strings, c->job.ids, reject->block, reject->file, reject->line,
-                        reject->offset, err));
+    ND_TRY(nd_ids_location(&c->strings, c->job.ids, reject->block, reject->file, reject->line,
+                           reject->offset, err));
   ND_TRY(nd_buf_append(&c->strings, "", 1, err));
   out.reason = c->strings.n;
   ND_TRY(nd_buf_append(&c->strings, reject->reason.p, reject->reason.n, err));

@@ -33,12 +33,12 @@ static nd_status fill_chunk(nd_sketch_chunk *c, nd_run *j, size_t block, nd_buf 
 
 /* Weights of another collection make other sketches. */
 static nd_status hash_late(uint64_t *collection, const nd_store *s, nd_error *err) {
-  uint64_t late[512];
-  for (uint64_t d = 0; s->has_late && d < s->documents;) {
+  uint64_t deferred[512];
+  for (uint64_t d = 0; s->has_deferred && d < s->documents;) {
     size_t n = s->documents - d < 512 ? (size_t)(s->documents - d) : 512;
-    ND_TRY(nd_store_late(late, s, (uint32_t)d, n, err));
+    ND_TRY(nd_store_deferred(deferred, s, (uint32_t)d, n, err));
     for (size_t i = 0; i < n; i++)
-      *collection = (*collection ^ late[i]) * 0x9e3779b97f4a7c15u + (*collection >> 31);
+      *collection = (*collection ^ deferred[i]) * 0x9e3779b97f4a7c15u + (*collection >> 31);
     d += n;
   }
   return ND_OK;

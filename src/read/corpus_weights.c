@@ -51,7 +51,7 @@ static nd_status weigh_job(void *context, unsigned member, uint64_t job, nd_erro
     status = weigh(w, &s, (uint32_t)d, err);
   uint64_t begin = job * JOB_DOCUMENTS;
   if (status == ND_OK && !w->count)
-    status = nd_io_pwrite_full(w->store->late, s.out, (size_t)(end - begin) * sizeof *s.out,
+    status = nd_io_pwrite_full(w->store->deferred, s.out, (size_t)(end - begin) * sizeof *s.out,
                                begin * sizeof *s.out, "a temporary file for sketches", err);
   nd_texts_free(s.texts);
   nd_buf_clear(&s.text);
@@ -66,10 +66,10 @@ nd_status nd_corpus_weights(nd_store *store, const nd_text_source *source, nd_er
   if (!set->row.words[ND_PART_SIMHASH] || set->weights != ND_WEIGHTS_TFIDF) return ND_OK;
   uint64_t n = store->documents, jobs = (n + JOB_DOCUMENTS - 1) / JOB_DOCUMENTS;
   weigher w = {.store = store, .source = source, .count = true};
-  nd_status status = nd_io_open_unnamed(&store->late, store->dir, err);
-  store->has_late = status == ND_OK;
+  nd_status status = nd_io_open_unnamed(&store->deferred, store->dir, err);
+  store->has_deferred = status == ND_OK;
   if (status == ND_OK) status = nd_frequencies_init(&w.frequencies, err);
-  store->late_at = set->row.at[ND_PART_SIMHASH];
+  store->deferred_at = set->row.at[ND_PART_SIMHASH];
   if (status == ND_OK) status = nd_threads_run(set->threads, jobs, weigh_job, &w, err);
   w.count = false;
   if (status == ND_OK) status = nd_threads_run(set->threads, jobs, weigh_job, &w, err);

@@ -6,7 +6,7 @@
 
 #include "read/texts.h"
 
-/* Fills store->late when the settings ask for it; else does nothing.  They
+/* Fills store->deferred when the settings ask for it; else does nothing.  They
  * are in a file; 32 MiB of memory while it counts. */
 nd_status nd_corpus_weights(nd_store *store, const nd_text_source *source,
                             nd_error *err) ND_MUST_CHECK;

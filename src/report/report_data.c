@@ -359,7 +359,7 @@ static nd_status take_reject(void *context, const nd_reject *x, nd_error *err) {
   if (x->block == SIZE_MAX)
     ND_TRY(nd_tsv_append(&c->place, nd_str_of(x->path), err));
   else
-    ND_TRY(nd_ids_place(&c->place, c->s->job->ids, x->block, x->file, x->line, x->offset, err));
+    ND_TRY(nd_ids_location(&c->place, c->s->job->ids, x->block, x->file, x->line, x->offset, err));
   nd_report_name(row->example, nd_buf_str(&c->place));
   return ND_OK;
 }

@@ -1,4 +1,4 @@
-/* What this library is: version, compiler, CPU level. */
+/* Version, compiler and CPU level of the library. */
 #include "base/cpu.h"
 #include "neardup/run.h"
 

@@ -1,7 +1,7 @@
-/* The K best neighbours of every document; see top.h.
+/* The K best neighbours of every document; see best_pairs.h.
  *
- * Two passes over the pairs: the first keeps, per document, its K best in a
- * small ordered list; the second lets a pair pass when either list has it. */
+ * Two passes over the pairs: the first finds the K best neighbours of each document, in a small
+ * ordered list; the second selects the pairs that are in the list of either document. */
 #include "result/best_pairs.h"
 
 enum { ROOM = 1 << 12 };
@@ -12,13 +12,13 @@ typedef struct best {
 } best;
 
 typedef struct lists {
-  best *best; /* top of them per document, the best first */
+  best *best; /* `top` entries per document, the best first */
   uint32_t *n;
   uint32_t top;
-  bool smaller; /* a smaller number is closer (edit distance) */
+  bool smaller; /* a smaller value is closer (edit distance) */
 } lists;
 
-/* Is x closer than y?  */
+/* Returns true if x is closer than y. */
 static bool closer(const lists *l, best x, best y) {
   const int c = nd_fraction_compare(nd_fraction_of(x.value), nd_fraction_of(y.value));
   if (c) return l->smaller ? c < 0 : c > 0;
@@ -73,10 +73,10 @@ nd_status nd_best_pairs(nd_run *j, uint32_t top, const char *tmp, nd_error *err)
   l.n = nd_calloc(n, sizeof *l.n);
   nd_status status = items && l.best && l.n ? ND_OK : nd_fail_memory(err, n * top * sizeof *l.best);
   if (status == ND_OK) status = nd_sorter_new(&chosen, j->settings.memory / 8, tmp, true, err);
-  if (status == ND_OK) status = choose(chosen, &l, j->confirmed.sorted, items, err);
+  if (status == ND_OK) status = choose(chosen, &l, j->verified.sorted, items, err);
   if (status == ND_OK) {
-    nd_sorter_free(j->confirmed.sorted);
-    j->confirmed.sorted = chosen;
+    nd_sorter_free(j->verified.sorted);
+    j->verified.sorted = chosen;
     chosen = NULL;
   }
   nd_sorter_free(chosen);

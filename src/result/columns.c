@@ -1,7 +1,7 @@
-/* Columns of pairs; see columns.h.
+/* Pairs with columns; see columns.h.
  *
- * Pairs collect until there are enough of them to compare documents on all
- * threads, where that is asked for; then each becomes a line. */
+ * Pairs are collected into batches, so that `--columns exact` can compare documents on all threads;
+ * then each pair becomes a line. */
 #include "result/columns.h"
 
 #include <inttypes.h>
@@ -16,10 +16,10 @@ typedef struct table {
   nd_lines *lines;
   nd_run *job;
   nd_item *pairs; /* pair, value */
-  nd_item *exact; /* the same with the documents' similarity; NULL: not asked for */
+  nd_item *exact; /* the pairs with the similarity of their documents; NULL: no such column */
   size_t n;
-  uint64_t *a, *b; /* rows of sketches */
-  uint32_t at;     /* whose the first is */
+  uint64_t *a, *b; /* sketch rows of a pair */
+  uint32_t at;     /* the document whose row is in `a` */
 } table;
 
 static nd_status put_count(nd_buf *out, uint32_t n, nd_error *err) {
@@ -41,7 +41,7 @@ static nd_status put_cell(table *t, nd_pair_column column, size_t i, nd_error *e
     case ND_SHOW_SITE:
     case ND_SHOW_COLUMNS: break;
   }
-  if (!t->a || !t->b) return ND_OK; /* the row has a site when it is asked for */
+  if (!t->a || !t->b) return ND_OK; /* rows have a site if the column was requested */
   uint64_t x = t->a[s->row.at[ND_PART_SITE]], y = t->b[s->row.at[ND_PART_SITE]];
   const char *word = !x || !y ? "-" : x == y ? "same" : "other";
   return nd_buf_append(out, word, strlen(word), err);
@@ -71,7 +71,7 @@ static nd_status put_line(table *t, size_t i, nd_error *err) {
 static nd_status put_all(table *t, nd_error *err) {
   if (t->exact) {
     memcpy(t->exact, t->pairs, t->n * sizeof *t->exact);
-    ND_TRY(nd_confirm_documents(t->exact, t->n, &t->job->source, err));
+    ND_TRY(nd_verify_documents(t->exact, t->n, &t->job->source, err));
   }
   for (size_t i = 0; i < t->n; i++) ND_TRY(put_line(t, i, err));
   t->n = 0;
@@ -101,7 +101,7 @@ static nd_status make_rooms(table *t, nd_error *err) {
   return t->a && t->b ? ND_OK : nd_fail_memory(err, row);
 }
 
-/* --columns is its own header but for the separators. */
+/* The header is --columns with other separators. */
 static nd_status begin(nd_lines *l, const nd_options *o, nd_error *err) {
   char header[sizeof o->columns + 16];
   int n = (int)strlen(o->columns);

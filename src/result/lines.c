@@ -72,13 +72,13 @@ static nd_status put_pair(nd_lines *l, nd_run *j, uint32_t a, uint32_t b, uint64
   return nd_lines_flush(l, false, err);
 }
 
-/* Links of every document to the next one with the same tokens; 0: none. */
+/* Links every document to the next one with the same tokens; 0: none. */
 static nd_status link_copies(uint32_t **out, const nd_run *j, nd_error *err) {
   const uint32_t *same = j->found.same;
   const uint64_t n = j->store.documents;
   uint32_t *next = nd_calloc(n, sizeof *next);
   if (!next) return nd_fail_memory(err, n * sizeof *next);
-  /* From the last on, so that each comes right behind the first, before those after it. */
+  /* Runs backwards, so each document is linked right after the first, before later ones. */
   for (uint64_t d = n; d-- > 0;) {
     if (same[d] == ND_NO_DOCUMENT || same[d] == d) continue;
     next[d] = next[same[d]];
@@ -88,7 +88,8 @@ static nd_status link_copies(uint32_t **out, const nd_run *j, nd_error *err) {
   return ND_OK;
 }
 
-/* Merges two rising streams: the verified pairs, and (first, copy); next NULL: no copies. */
+/* Merges two ascending streams: the verified pairs, and pairs of a first occurrence and its exact
+ * duplicate.  next == NULL: no exact duplicates. */
 static nd_status merge_pairs(nd_lines *l, nd_run *j, const uint32_t *next, nd_item *items,
                              nd_error *err) {
   const uint32_t *same = j->found.same;
@@ -101,7 +102,7 @@ static nd_status merge_pairs(nd_lines *l, nd_run *j, const uint32_t *next, nd_it
   const uint64_t whole = nd_value_of_copies(j->settings.similarity);
   for (;;) {
     if (at == got) {
-      ND_TRY(nd_sorter_next(&got, items, ROOM, j->confirmed.sorted, err));
+      ND_TRY(nd_sorter_next(&got, items, ROOM, j->verified.sorted, err));
       at = 0;
     }
     bool have_copy = first < n;
@@ -126,10 +127,10 @@ nd_status nd_lines_pairs_collapsed(nd_lines *l, nd_run *j, nd_error *err) {
   uint32_t *next = NULL;
   nd_item *items = nd_malloc(ROOM * sizeof *items);
   nd_status status = items ? ND_OK : nd_fail_memory(err, ROOM * sizeof *items);
-  /* Of two collections, pairs between them only. */
+  /* With a reference collection, only pairs between the two collections count. */
   if (status == ND_OK && j->found.copies && !nd_source_has_other(&j->source))
     status = link_copies(&next, j, err);
-  if (status == ND_OK) status = nd_sorter_rewind(j->confirmed.sorted, err);
+  if (status == ND_OK) status = nd_sorter_rewind(j->verified.sorted, err);
   if (status == ND_OK) status = merge_pairs(l, j, next, items, err);
   nd_free(items);
   nd_free(next);
@@ -142,13 +143,14 @@ static nd_status add_pair(nd_sorter *out, uint32_t a, uint32_t b, uint64_t value
   return nd_sorter_add(out, &item, 1, err);
 }
 
-/* Every pair of documents behind every pair of firsts, and of copies. */
+/* Expands each pair of first occurrences to all pairs of their exact duplicates, and adds the pairs
+ * of exact duplicates. */
 static nd_status expand(nd_sorter *out, nd_run *j, const uint32_t *next, nd_item *items,
                         nd_error *err) {
   const uint64_t whole = nd_value_of_copies(j->settings.similarity);
   for (;;) {
     size_t n;
-    ND_TRY(nd_sorter_next(&n, items, ROOM, j->confirmed.sorted, err));
+    ND_TRY(nd_sorter_next(&n, items, ROOM, j->verified.sorted, err));
     if (n == 0) break;
     for (size_t i = 0; i < n; i++) {
       const nd_pair p = nd_pair_of(items[i].key);
@@ -181,7 +183,7 @@ static nd_status put_sorted(nd_lines *l, nd_run *j, nd_sorter *sorted, nd_item *
 }
 
 nd_status nd_lines_pairs_all(nd_lines *l, nd_run *j, const char *tmp, nd_error *err) {
-  /* Copies in the other collection are not among those counted. */
+  /* Exact duplicates in the reference collection are not counted in found.copies. */
   if (j->found.copies == 0 && !nd_source_has_other(&j->source))
     return nd_lines_pairs_collapsed(l, j, err);
   uint32_t *next = NULL;
@@ -189,7 +191,7 @@ nd_status nd_lines_pairs_all(nd_lines *l, nd_run *j, const char *tmp, nd_error *
   nd_item *items = nd_malloc(ROOM * sizeof *items);
   nd_status status = items ? ND_OK : nd_fail_memory(err, ROOM * sizeof *items);
   if (status == ND_OK) status = link_copies(&next, j, err);
-  if (status == ND_OK) status = nd_sorter_rewind(j->confirmed.sorted, err);
+  if (status == ND_OK) status = nd_sorter_rewind(j->verified.sorted, err);
   if (status == ND_OK) status = nd_sorter_new(&sorted, j->settings.memory / 4, tmp, true, err);
   if (status == ND_OK) status = expand(sorted, j, next, items, err);
   if (status == ND_OK) status = put_sorted(l, j, sorted, items, err);
@@ -229,7 +231,7 @@ static nd_status put_reject(void *context, const nd_reject *r, nd_error *err) {
   if (r->block == SIZE_MAX)
     ND_TRY(nd_tsv_append(text, nd_str_of(r->path), err));
   else
-    ND_TRY(nd_ids_place(text, c->job->ids, r->block, r->file, r->line, r->offset, err));
+    ND_TRY(nd_ids_location(text, c->job->ids, r->block, r->file, r->line, r->offset, err));
   ND_TRY(nd_buf_append(text, "\t", 1, err));
   ND_TRY(nd_tsv_append(text, r->reason, err));
   ND_TRY(nd_buf_append(text, "\n", 1, err));

@@ -1,4 +1,4 @@
-/* Progress and rejects of a run; see run_state.h. */
+/* Progress and rejected records of a run; see run_state.h. */
 #include "result/run_state.h"
 
 #include "base/clock.h"

@@ -1,7 +1,7 @@
-/* A run: what every step of dedup or pairs has made so far.
+/* The state of a run: the results of every step of dedup or pairs so far.
  *
- * The job fills it step by step; what writes results and reports only reads it.
- * A stage of an engine such as Spark fills in just the parts that it has. */
+ * The job fills it in step by step; the modules that write results and reports only read it.  A
+ * stage of an engine such as Spark fills in only the parts that it has. */
 #ifndef ND_RESULT_RUN_STATE_H
 #define ND_RESULT_RUN_STATE_H
 
@@ -9,7 +9,7 @@
 #include "neardup/run.h"
 #include "read/reading.h"
 #include "store/ids.h"
-#include "verify/confirm.h"
+#include "verify/verify.h"
 
 enum { ND_RUN_BINS = 101 };
 
@@ -24,30 +24,29 @@ typedef struct nd_run {
   nd_reading reading;
   nd_text_source source;
   nd_found found;
-  nd_confirmed confirmed;
+  nd_verified verified;
   nd_ids *ids;
-  uint64_t pair_bins[ND_RUN_BINS]; /* pairs listed, by similarity: see nd_run_bin */
-  uint64_t stays[ND_RUN_BINS];     /* documents kept at a threshold of 0.00, 0.01 …; 0: unknown */
-  uint64_t stage_peak[4];          /* highest resident bytes up to the end of each stage */
+  uint64_t pair_bins[ND_RUN_BINS]; /* number of listed pairs by similarity; see nd_run_bin */
+  uint64_t stays[ND_RUN_BINS];     /* documents kept at thresholds 0.00, 0.01 …; 0: unknown */
+  uint64_t stage_peak[4];          /* peak resident bytes up to the end of each stage */
   unsigned stage;
   double began, stage_began, cpu_began; /* nd_clock_now, seconds */
-  bool writes_documents;                /* so sketch files do not serve as input */
-  nd_options adopted;                   /* of sketch files: the options with what the files say */
+  bool writes_documents;                /* if so, sketch files are refused as input */
+  nd_options adopted;                   /* the options, completed from sketch files */
   bool store_open;
 } nd_run;
 
-/* Reports progress to the hooks; ND_ERR_CANCELLED when they ask to stop. */
+/* Reports progress to the hooks.  Returns ND_ERR_CANCELLED if they ask to stop. */
 nd_status nd_run_report(nd_run *r, const char *stage, uint64_t done, uint64_t total,
                         nd_error *err) ND_MUST_CHECK;
 
-/* How many whole numbers share a bin, where similarities are whole numbers. */
+/* Returns the width of a bin if similarities are integers. */
 uint64_t nd_run_step(const nd_settings *s);
 
-/* The bin of a pair's value: its hundredths, or a step of whole numbers. */
+/* Returns the bin of a pair's value: hundredths, or a range of nd_run_step integers. */
 size_t nd_run_bin(const nd_settings *s, uint64_t value);
 
-/* Calls `each` for every rejected record: its block, offset, length, file,
- * line, reason; then for every entry that could not be read (block SIZE_MAX). */
+/* A rejected record, or an entry that could not be read (block SIZE_MAX, with its path). */
 typedef struct nd_reject {
   size_t block;
   uint64_t offset, length;
@@ -56,9 +55,10 @@ typedef struct nd_reject {
   const char *path; /* for entries outside blocks */
 } nd_reject;
 typedef nd_status (*nd_reject_each)(void *context, const nd_reject *r, nd_error *err);
+/* Calls `each` for every rejected record, then for every entry that could not be read. */
 nd_status nd_run_rejects(nd_run *r, nd_reject_each each, void *context,
                          nd_error *err) ND_MUST_CHECK;
-/* The rejects of one block. */
+/* Calls `each` for the rejected records of one block. */
 nd_status nd_run_block_rejects(const nd_run *r, size_t block, nd_buf *scratch, nd_reject_each each,
                                void *context, nd_error *err) ND_MUST_CHECK;
 

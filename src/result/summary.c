@@ -75,7 +75,7 @@ static void put_method(nd_json_out *out, const nd_run *j) {
   nd_json_put_end(out, '}');
 }
 
-/* What was left out, and what the similarities speak of. */
+/* Writes the member "sample": what was left out, and what the similarities refer to. */
 static void put_sample(nd_json_out *out, const nd_run *j) {
   const nd_summary *s = j->summary;
   nd_json_put_begin(out, "sample", '{');

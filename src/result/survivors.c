@@ -1,8 +1,7 @@
-/* Choosing the survivors; see survivors.h.
+/* Choosing the kept documents; see survivors.h.
  *
- * Copies of one text share all their neighbours.  So the most wanted copy
- * stands for the group, takes part in the clustering, and the others go where
- * it goes. */
+ * Exact duplicates have the same neighbours.  So the preferred one represents them in the
+ * clustering, and the others follow it. */
 #include "result/survivors.h"
 
 #include "cluster/what_if.h"
@@ -20,10 +19,10 @@ void nd_chooser_clear(nd_chooser *c) {
   *c = (nd_chooser){0};
 }
 
-/* --keep centre: the document most similar to all its neighbours together is
- * the most wanted.  Integers, so that the sum does not depend on anything. */
+/* --keep centre: prefers the document with the highest total similarity to its neighbours.  Sums
+ * are integers, so they do not depend on the order of addition. */
 static nd_status rank_by_degree(uint64_t *rank, nd_run *j, nd_item *items, nd_error *err) {
-  nd_sorter *pairs = j->confirmed.sorted;
+  nd_sorter *pairs = j->verified.sorted;
   for (uint64_t d = 0; d < j->store.documents; d++) rank[d] = UINT64_MAX;
   ND_TRY(nd_sorter_rewind(pairs, err));
   for (;;) {
@@ -54,9 +53,9 @@ static nd_status order_by_degree(chooser *c, nd_item *items, nd_error *err) {
   return status;
 }
 
-/* The pairs again, between the bests, by position. */
-static nd_status place_pairs(chooser *c, nd_item *items, const char *tmp, nd_error *err) {
-  nd_sorter *from = c->job->confirmed.sorted;
+/* Sorts the pairs, between preferred documents, by position. */
+static nd_status sort_by_position(chooser *c, nd_item *items, const char *tmp, nd_error *err) {
+  nd_sorter *from = c->job->verified.sorted;
   ND_TRY(nd_sorter_new(&c->pairs, c->job->settings.memory / 8, tmp, true, err));
   ND_TRY(nd_sorter_rewind(from, err));
   for (;;) {
@@ -84,19 +83,19 @@ nd_status nd_survivors_missing(nd_item **items, size_t *n, const nd_clusters *c,
   return ND_OK;
 }
 
-/* In components a member need not be similar to the kept one: compute it. */
+/* A member of a component need not be similar to the kept document: computes missing values. */
 static nd_status fill_values(nd_clusters *out, nd_run *j, nd_error *err) {
   nd_item *items;
   size_t n;
   nd_status status = nd_survivors_missing(&items, &n, out, err);
-  if (status == ND_OK && n) status = nd_confirm_list(items, n, &j->source, true, err);
+  if (status == ND_OK && n) status = nd_verify_list(items, n, &j->source, true, err);
   for (size_t i = 0; i < n && status == ND_OK; i++)
     out->value[nd_pair_of(items[i].key).b] = items[i].value;
   nd_free(items);
   return status;
 }
 
-/* Copies go where the most wanted of them goes. */
+/* Assigns exact duplicates to the kept document of the preferred one. */
 void nd_survivors_copies(nd_clusters *out, const nd_chooser *c) {
   const uint32_t *same = c->job->found.same;
   const uint64_t whole = nd_value_of_copies(c->job->settings.similarity);
@@ -104,15 +103,15 @@ void nd_survivors_copies(nd_clusters *out, const nd_chooser *c) {
     if (same[d] == ND_NO_DOCUMENT) continue;
     uint32_t best = c->order->best ? c->order->best[same[d]] : same[d];
     if (best == d) continue;
-    /* Against another collection only what is found there goes. */
+    /* With a reference collection, only documents found in it are dropped. */
     if (nd_source_has_other(&c->job->source) && out->centre[best] == best) continue;
     out->centre[d] = out->centre[best];
     out->value[d] = out->centre[best] == best ? whole : out->value[best];
   }
 }
 
-/* What higher thresholds would keep, for the report; left out where memory is short. */
-static nd_status look_higher(nd_run *j, nd_sorter *pairs, const char *tmp, nd_error *err) {
+/* Computes the documents kept at higher thresholds, for the report; skipped if memory is short. */
+static nd_status count_higher(nd_run *j, nd_sorter *pairs, const char *tmp, nd_error *err) {
   const nd_settings *s = &j->settings;
   const uint64_t n = j->store.documents;
   uint64_t dropped[ND_WHAT_IF_STEPS];
@@ -130,31 +129,31 @@ static nd_status look_higher(nd_run *j, nd_sorter *pairs, const char *tmp, nd_er
 static nd_status group(nd_clusters *out, chooser *c, nd_item *items, const char *tmp,
                        nd_error *err) {
   nd_run *j = c->job;
-  nd_sorter *pairs = j->confirmed.sorted;
+  nd_sorter *pairs = j->verified.sorted;
   c->order = &j->found.order;
   if (j->settings.keep == ND_KEEP_CENTRE) {
     ND_TRY(order_by_degree(c, items, err));
     c->order = &c->centre_order;
   }
   if (c->order->position) {
-    ND_TRY(place_pairs(c, items, tmp, err));
+    ND_TRY(sort_by_position(c, items, tmp, err));
     pairs = c->pairs;
   }
   ND_TRY(nd_clusters_init(out, (uint32_t)j->store.documents, err));
   if (j->settings.cluster == ND_CLUSTER_COMPONENTS && c->roots) {
     if (out->n) memcpy(out->centre, c->roots, out->n * sizeof *out->centre);
     ND_TRY(nd_clusters_label(out, pairs, c->order->document, err));
-    return look_higher(j, pairs, tmp, err);
+    return count_higher(j, pairs, tmp, err);
   }
   if (j->settings.cluster == ND_CLUSTER_COMPONENTS) {
     ND_TRY(nd_clusters_components(out, pairs, c->order->document, err));
-    return look_higher(j, pairs, tmp, err); /* there is no other collection: settings.c */
+    return count_higher(j, pairs, tmp, err); /* no reference collection: settings.c */
   }
   if (nd_source_has_other(&j->source))
     return nd_clusters_nearest(out, pairs, c->order->document,
                                j->settings.similarity == ND_SIMILARITY_EDIT, err);
   ND_TRY(nd_clusters_star(out, pairs, c->order->document, err));
-  return look_higher(j, pairs, tmp, err);
+  return count_higher(j, pairs, tmp, err);
 }
 
 nd_status nd_survivors_group(nd_clusters *out, nd_chooser *c, nd_run *j, const char *tmp,

@@ -191,8 +191,8 @@ nd_status nd_stage_ids(nd_str *ids, uint64_t *ends, nd_stage *s, nd_str image,
     else if (id_end[r] > from)
       ND_TRY(nd_tsv_append(&s->out, (nd_str){bytes + from, id_end[r] - from}, err));
     else
-      ND_TRY(
-          nd_place_append(&s->out, paths[file[r]], line[r] ? lines + line[r] : 0, offset[r], err));
+      ND_TRY(nd_ids_append_location(&s->out, paths[file[r]], line[r] ? lines + line[r] : 0,
+                                    offset[r], err));
     ends[k] = s->out.n;
   }
   *ids = nd_buf_str(&s->out);
@@ -209,7 +209,7 @@ static nd_status put_reject(void *context, uint64_t offset, uint64_t length, uin
                             uint32_t line, nd_str reason, nd_error *err) {
   rejecting *r = context;
   (void)length;
-  ND_TRY(nd_place_append(r->out, r->paths[file], line ? r->lines + line : 0, offset, err));
+  ND_TRY(nd_ids_append_location(r->out, r->paths[file], line ? r->lines + line : 0, offset, err));
   ND_TRY(nd_buf_append(r->out, "\t", 1, err));
   ND_TRY(nd_tsv_append(r->out, reason, err));
   return nd_buf_append(r->out, "\n", 1, err);

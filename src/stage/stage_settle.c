@@ -56,7 +56,7 @@ void nd_settle_free(nd_settle *t) {
   if (!t) return;
   nd_chooser_clear(&t->chooser);
   nd_clusters_clear(&t->clusters);
-  nd_confirmed_clear(&t->job.confirmed);
+  nd_verified_clear(&t->job.verified);
   nd_found_clear(&t->job.found);
   nd_ids_free(t->job.ids);
   nd_free(t->size);
@@ -160,12 +160,12 @@ nd_status nd_settle_confirm(nd_settle *t, const uint64_t *pairs, const uint64_t 
   ND_TRY(nd_sorter_new(&j->found.pairs, share, t->tmp, true, err));
   ND_TRY(add_items(j->found.pairs, pairs, kinds, pair_of_kind, n, err));
   known k = {pairs, values, 0};
-  nd_confirm_request request = {.documents = documents,
-                                .memory = share,
-                                .tmp = t->tmp,
-                                .judge = judge_known,
-                                .judge_context = &k};
-  ND_TRY(nd_confirm_by(&j->confirmed, &j->found, &request, err));
+  nd_verify_request request = {.documents = documents,
+                               .memory = share,
+                               .tmp = t->tmp,
+                               .judge = judge_known,
+                               .judge_context = &k};
+  ND_TRY(nd_verify_by(&j->verified, &j->found, &request, err));
   nd_sorter_free(j->found.pairs);
   j->found.pairs = NULL;
   return ND_OK;
@@ -174,22 +174,22 @@ nd_status nd_settle_confirm(nd_settle *t, const uint64_t *pairs, const uint64_t 
 nd_status nd_settle_direct(nd_settle *t, const uint64_t *pairs, const uint64_t *values, size_t n,
                            nd_error *err) {
   nd_run *j = &t->job;
-  ND_TRY(nd_sorter_new(&j->confirmed.sorted, j->settings.memory / 8, t->tmp, true, err));
-  j->confirmed.pairs = n;
-  return add_items(j->confirmed.sorted, pairs, values, as_it_is, n, err);
+  ND_TRY(nd_sorter_new(&j->verified.sorted, j->settings.memory / 8, t->tmp, true, err));
+  j->verified.pairs = n;
+  return add_items(j->verified.sorted, pairs, values, as_it_is, n, err);
 }
 
 uint64_t nd_settle_pair_count(const nd_settle *t) {
-  return t->job.confirmed.pairs;
+  return t->job.verified.pairs;
 }
 
 nd_status nd_settle_pairs(uint64_t *pairs, uint64_t *values, nd_settle *t, nd_error *err) {
   nd_item items[1 << 10];
   size_t at = 0;
-  ND_TRY(nd_sorter_rewind(t->job.confirmed.sorted, err));
+  ND_TRY(nd_sorter_rewind(t->job.verified.sorted, err));
   for (;;) {
     size_t n;
-    ND_TRY(nd_sorter_next(&n, items, sizeof items / sizeof *items, t->job.confirmed.sorted, err));
+    ND_TRY(nd_sorter_next(&n, items, sizeof items / sizeof *items, t->job.verified.sorted, err));
     if (n == 0) return ND_OK;
     for (size_t i = 0; i < n; i++, at++) {
       pairs[at] = items[i].key;
@@ -260,10 +260,10 @@ void nd_settle_wanted(uint8_t *wanted, const nd_settle *t, int collapse) {
   nd_error ignored;
   (void)collapse; /* copies are named either way */
   memset(wanted, 0, n);
-  nd_status status = nd_sorter_rewind(j->confirmed.sorted, &ignored);
+  nd_status status = nd_sorter_rewind(j->verified.sorted, &ignored);
   for (size_t got = 1; status == ND_OK && got;) {
     status =
-        nd_sorter_next(&got, items, sizeof items / sizeof *items, j->confirmed.sorted, &ignored);
+        nd_sorter_next(&got, items, sizeof items / sizeof *items, j->verified.sorted, &ignored);
     for (size_t i = 0; status == ND_OK && i < got; i++)
       wanted[nd_pair_of(items[i].key).a] = wanted[nd_pair_of(items[i].key).b] = 1;
   }
@@ -325,8 +325,8 @@ nd_status nd_settle_write_clusters(nd_settle *t, const char *path, const uint32_
 void nd_settle_counts(nd_summary *out, const nd_settle *t) {
   const nd_summary *s = &t->summary;
   out->pairs = s->pairs;
-  out->candidates = t->job.confirmed.candidates;
-  out->spared = t->job.confirmed.spared;
+  out->candidates = t->job.verified.candidates;
+  out->spared = t->job.verified.spared;
   out->copies = t->job.found.copies;
   out->dropped = s->dropped;
   out->kept = s->kept;

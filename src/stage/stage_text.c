@@ -5,7 +5,7 @@
 
 #include "base/io.h"
 #include "stage/stage_work.h"
-#include "verify/confirm.h"
+#include "verify/verify.h"
 
 /* A file that is read again, one document after another. */
 typedef struct again {
@@ -161,7 +161,7 @@ nd_status nd_stage_verify(uint64_t *values, nd_stage *s, const uint64_t *pairs, 
       .settings = set, .fetch = nd_shelf_fetch, .fetch_row = fetch_row, .fetch_context = &on};
   ND_TRY(nd_array_grow(&s->items, &s->item_cap, n, sizeof *s->items, err));
   for (size_t i = 0; i < n; i++) s->items[i] = (nd_item){pairs[i], 0};
-  ND_TRY(nd_confirm_list(s->items, n, &source, all || set->verify == ND_VERIFY_NONE, err));
+  ND_TRY(nd_verify_list(s->items, n, &source, all || set->verify == ND_VERIFY_NONE, err));
   for (size_t i = 0; i < n; i++) values[i] = s->items[i].value;
   return ND_OK;
 }

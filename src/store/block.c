@@ -1,4 +1,4 @@
-/* Building and checking blocks; the layout is drawn in block.h. */
+/* Building and validating blocks; the layout is drawn in block.h. */
 #include "store/block.h"
 
 #include <xxhash.h>

@@ -1,7 +1,7 @@
-/* A block: what the first pass keeps of about two megabytes of input.
+/* A block: the data that the first pass stores for about two megabytes of input.
  *
  * Columns, not rows: a later step reads one column of all documents in long
- * sequential reads.  Blocks are appended to log files; each carries its own
+ * sequential reads.  Blocks are appended to log files; each has its own
  * checksum, so a killed run loses at most the block it was writing.
  *
  *   header   struct nd_block_header (fixed size)
@@ -15,11 +15,11 @@
  *   bytes    ids | token texts | rejects | starts | urls
  *
  * A reject: u64 offset, u64 length, u32 file, u32 line, u32 n, n bytes of reason.
- * starts: u64 each, where the records of a packed archive begin, documents or
- * not, so that it can be written again with a member per record.  Those of a
- * file follow its number, which has ND_START_FILE set.
- * Numbers are in the machine's byte order: a log never leaves its machine
- * type, and the header's magic says so. */
+ * starts: the offsets (u64) at which the records of a compressed archive begin, whether documents
+ * or not, so that it can be rewritten with one member per record.  The offsets of a file follow
+ * its number, which has ND_START_FILE set.
+ * Numbers are in native byte order: a log never leaves its machine type, and the header's magic
+ * number identifies it. */
 #ifndef ND_STORE_BLOCK_H
 #define ND_STORE_BLOCK_H
 
@@ -36,23 +36,23 @@ typedef struct nd_block_header {
   uint32_t task, part;
   uint32_t docs, rejects;
   uint32_t bands, sketch_words;
-  uint32_t last;           /* 1: the task's last part */
-  uint32_t lines_relative; /* 1: line numbers count from this block's start */
+  uint32_t last;           /* 1: the last part of the task */
+  uint32_t lines_relative; /* 1: line numbers count from the start of this block */
   uint32_t range_file;     /* the file of a range task */
-  uint32_t raw;            /* 1: no texts here; they are read again from the input */
+  uint32_t raw;            /* 1: no texts are stored; they are read again from the input */
   uint64_t lines;          /* lines of a range task */
   uint64_t id_bytes, text_bytes, reject_bytes;
-  uint64_t starts; /* how many */
+  uint64_t starts; /* number of starts */
   uint64_t url_bytes;
-  uint64_t raw_bytes; /* input bytes seen (decompressed) */
-  uint64_t others;    /* records that are no documents */
-  uint64_t empties;   /* documents without a token */
+  uint64_t raw_bytes; /* input bytes read (decompressed) */
+  uint64_t others;    /* records that are not documents */
+  uint64_t empties;   /* documents without tokens */
   uint64_t tokens;
-  uint64_t boilerplate_tokens, boilerplate_documents; /* --ignore-boilerplate: taken out */
-  uint64_t boilerplate_whole;                         /* documents that are nothing else */
-  uint64_t no_site;                                   /* documents without one */
+  uint64_t boilerplate_tokens, boilerplate_documents; /* removed by --ignore-boilerplate */
+  uint64_t boilerplate_whole;                         /* documents of nothing but boilerplate */
+  uint64_t no_site;                                   /* documents without a site */
   uint64_t sample_seen, sample_kept;                  /* --sample: shingles before and after */
-  uint64_t sample_emptied;                            /* documents left without any */
+  uint64_t sample_emptied;                            /* documents that lost all shingles */
 } nd_block_header;
 
 typedef enum nd_column {
@@ -72,35 +72,35 @@ typedef enum nd_column {
   ND_COLUMNS
 } nd_column;
 
-/* Where a column begins, from the block's start; `ND_COLUMNS` gives the ids. */
+/* Returns the offset of a column from the start of the block; ND_COLUMNS gives that of the ids. */
 uint64_t nd_block_column(const nd_block_header *h, nd_column column);
-/* … and the URLs. */
+/* Returns the offset of the URLs from the start of the block. */
 uint64_t nd_block_urls(const nd_block_header *h);
 
-/* A block being built.  {0}, then nd_block_start. */
+/* A block under construction: {0}, then nd_block_start. */
 typedef struct nd_block {
   nd_block_header head;
   nd_digest *digest;
-  uint64_t *bands; /* document by document here; turned on writing */
+  uint64_t *bands; /* one document after another; transposed by nd_block_finish */
   uint64_t *sketch;
   uint64_t *rank, *id_hash, *offset, *length;
   uint32_t *file, *line, *shingles, *text_end, *id_end, *url_end;
   size_t cap;
   nd_buf ids, texts, rejects, starts, urls;
-  nd_buf image; /* the bytes to write */
+  nd_buf image; /* the finished block, as written */
 } nd_block;
 
 void nd_block_start(nd_block *b, uint32_t task, uint32_t part, uint32_t bands,
                     uint32_t sketch_words);
-/* Room for one more document in every column. */
+/* Makes room for one more document in every column. */
 nd_status nd_block_reserve(nd_block *b, nd_error *err) ND_MUST_CHECK;
 nd_status nd_block_reject(nd_block *b, uint64_t offset, uint64_t length, uint32_t file,
                           uint32_t line, nd_str reason, nd_error *err) ND_MUST_CHECK;
-/* Builds b->image, checksum included. */
+/* Builds b->image, including the checksum. */
 nd_status nd_block_finish(nd_block *b, nd_error *err) ND_MUST_CHECK;
 void nd_block_clear(nd_block *b);
 
-/* Is this a whole, undamaged block?  `bytes` starts with its header. */
+/* Returns true if `bytes`, which starts with a header, is a complete and undamaged block. */
 bool nd_block_valid(nd_str bytes);
 
 enum { ND_BLOCK_ALIGN = 8 };

@@ -1,4 +1,4 @@
-/* Ids and places; see ids.h. */
+/* Ids and locations of documents; see ids.h. */
 #include "store/ids.h"
 
 #include <inttypes.h>
@@ -8,26 +8,27 @@
 enum { LEAST_SLOTS = 8, SMALL_COLUMNS = ND_COLUMNS - ND_COL_FILE };
 
 typedef struct slot {
-  size_t block; /* + 1; 0: empty */
+  size_t block; /* block number + 1; 0: empty */
   nd_buf bytes; /* columns FILE … ID_END, then the ids */
 } slot;
 
 struct nd_ids {
   const nd_store *store;
   const nd_walk *walk;
-  uint64_t *line_base; /* per block */
-  slot *slots;         /* by block number, modulo their number */
+  uint64_t *line_base; /* for each block, the lines of its file before it */
+  slot *slots;         /* indexed by block number modulo slot_n */
   size_t slot_n;
   size_t last; /* the block loaded last */
   nd_buf row;
-  nd_buf memo;            /* what was appended last for a document whose block is not loaded … */
-  uint64_t memo_document; /* … and which + 1: the first of many copies is named again and again */
-  const uint32_t *given;  /* documents whose ids are known, rising … */
+  nd_buf memo; /* the last id read without loading its block: the first of many exact duplicates is
+                  named again and again */
+  uint64_t memo_document; /* document number + 1 of `memo`; 0: none */
+  const uint32_t *given;  /* documents whose ids are known, ascending */
   const nd_str *given_id;
   size_t given_n;
 };
 
-/* Line numbers of a range count from its start: add those before it. */
+/* Line numbers of a range count from its start; sums up the lines before each block. */
 static void add_up_lines(nd_ids *ids) {
   const nd_store *s = ids->store;
   uint64_t lines = 0;
@@ -42,7 +43,7 @@ static void add_up_lines(nd_ids *ids) {
   }
 }
 
-/* How many blocks' ids fit. */
+/* Returns the number of blocks whose ids fit into `memory`. */
 static size_t count_slots(const nd_store *s, uint64_t memory) {
   uint64_t bytes = 1;
   for (size_t i = 0; i < s->block_n; i++)
@@ -95,18 +96,18 @@ void nd_ids_free(nd_ids *ids) {
   nd_free(ids);
 }
 
-nd_status nd_place_append(nd_buf *out, const char *path, uint64_t line, uint64_t offset,
-                          nd_error *err) {
+nd_status nd_ids_append_location(nd_buf *out, const char *path, uint64_t line, uint64_t offset,
+                                 nd_error *err) {
   ND_TRY(nd_tsv_append(out, nd_str_of(path), err));
   if (line) return nd_buf_printf(out, err, ":%" PRIu64, line);
   if (offset) return nd_buf_printf(out, err, "@%" PRIu64, offset);
   return ND_OK;
 }
 
-nd_status nd_ids_place(nd_buf *out, const nd_ids *ids, size_t block, uint32_t file, uint32_t line,
-                       uint64_t offset, nd_error *err) {
-  return nd_place_append(out, ids->walk->files[file].path, line ? ids->line_base[block] + line : 0,
-                         offset, err);
+nd_status nd_ids_location(nd_buf *out, const nd_ids *ids, size_t block, uint32_t file,
+                          uint32_t line, uint64_t offset, nd_error *err) {
+  return nd_ids_append_location(out, ids->walk->files[file].path,
+                                line ? ids->line_base[block] + line : 0, offset, err);
 }
 
 static nd_status append_given(nd_buf *out, const nd_ids *ids, uint32_t document, nd_error *err) {
@@ -139,7 +140,7 @@ static nd_status load(slot **out, nd_ids *ids, size_t block, nd_error *err) {
   return ND_OK;
 }
 
-/* One row of a column of 32-bit cells. */
+/* Reads one cell of a 32-bit column. */
 static nd_status read_cell(uint32_t *out, const nd_ids *ids, size_t block, nd_column column,
                            size_t row, nd_error *err) {
   uint64_t at = nd_block_column(&ids->store->blocks[block].head, column) + 4 * row;
@@ -153,10 +154,10 @@ static nd_status append_place(nd_buf *out, const nd_ids *ids, size_t block, size
     uint64_t at = nd_block_column(&ids->store->blocks[block].head, ND_COL_OFFSET) + 8 * row;
     ND_TRY(nd_store_read(ids->store, block, at, &offset, sizeof offset, err));
   }
-  return nd_ids_place(out, ids, block, file, line, offset, err);
+  return nd_ids_location(out, ids, block, file, line, offset, err);
 }
 
-/* Without loading the block. */
+/* Appends an id without loading its block. */
 static nd_status append_row(nd_buf *out, nd_ids *ids, size_t block, size_t row, nd_error *err) {
   const nd_block_header *h = &ids->store->blocks[block].head;
   uint32_t begin = 0, end = 0, file = 0, line = 0;

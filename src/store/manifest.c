@@ -1,4 +1,4 @@
-/* What a run depends on; see manifest.h. */
+/* Manifests: what the result of a run depends on; see manifest.h. */
 #include "store/manifest.h"
 
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 
 enum { SHOWN = ND_MANIFEST_SHOWN, HEAD = 1 << 16 };
 
-/* Options that cannot change a byte of the result. */
+/* Returns true for options that cannot change a byte of the result. */
 static bool is_neutral(const char *name) {
   static const char *const neutral[] = {"threads",  "memory",       "tmp",   "shard", "resume",
                                         "progress", "max-document", "force", "sync",  "max-stdin"};
@@ -67,9 +67,9 @@ static nd_status all_lines(nd_buf *line, take_line take, void *context, const nd
         nd_buf_printf(line, err, ": %" PRIu64 " bytes, changed at %" PRId64, f->size, f->mtime_ns));
     ND_TRY(take(context, nd_buf_str(line), err));
   }
-  /* A file that could not be opened, and now can, is read in other shares. */
+  /* A file that could not be opened before, and now can, changes how the input is partitioned. */
   line->n = 0;
-  ND_TRY(nd_buf_printf(line, err, "shares of the input: %016" PRIx64, m->plan));
+  ND_TRY(nd_buf_printf(line, err, "shares of the input: %016" PRIx64, m->tasks));
   return take(context, nd_buf_str(line), err);
 }
 
@@ -159,7 +159,7 @@ nd_status nd_manifest_compare(nd_manifest_difference *out, const nd_dir *d, cons
   *out = (nd_manifest_difference){0};
   ND_TRY(nd_dir_open_file(&c.old.fd, d, "manifest", O_RDONLY, 0, err));
   nd_status status = each_line(compare_line, &c, m, err);
-  while (status == ND_OK) { /* what is left, of which only one line counts */
+  while (status == ND_OK) { /* the remaining lines of the old manifest; only one line matters */
     status = nd_line_reader_next(&rest, &c.old, err);
     if (status != ND_OK || !rest.p) break;
     if (!out->differs) show(out->there, rest);
@@ -181,7 +181,7 @@ nd_status nd_manifest_differ(const char *dir, const nd_manifest_difference *foun
 
 /* ---- complete results ---- */
 
-/* The value of a member at a depth, as JSON has it; false if the text has none. */
+/* Finds a member at a nesting depth, as JSON text; returns false if there is none. */
 static bool find_member(nd_str *out, const char *text, const char *indent, const char *name) {
   char wanted[100];
   snprintf(wanted, sizeof wanted, "\n%s\"%s\": ", indent, name);
@@ -240,7 +240,7 @@ static nd_status name_difference(const nd_dir *d, const char *text, const nd_set
       !nd_str_eq(there, nd_str_of(number)))
     return of_another_run(err, d, "--max-document (at most an eighth of --memory)", there, number);
   return nd_fail(err, ND_ERR_STATE,
-                 "%s holds the result of another run: the inputs%s are others, or have changed "
+                 "%s holds the result of another run: the inputs%s differ or have changed "
                  "since; choose another directory, or use --resume never to replace it",
                  d->path, s->sample.plan.n ? " or the sampling plan" : "");
 }

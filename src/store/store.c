@@ -9,7 +9,7 @@
 #include "base/pair.h"
 #include "base/writer.h"
 
-enum { LATE_ROOM = 512 };
+enum { DEFERRED_ROWS = 512 };
 
 static nd_status add_log(nd_store *s, const char *name, uint32_t *number, nd_error *err) {
   ND_TRY(nd_array_grow(&s->logs, &s->log_cap, s->log_n + 1, sizeof *s->logs, err));
@@ -29,7 +29,7 @@ static nd_status add_block(nd_store *s, uint32_t log, uint64_t at, const nd_bloc
   return ND_OK;
 }
 
-/* Collects the whole blocks of an old log; stops at the first damaged one. */
+/* Collects the complete blocks of an existing log, up to the first damaged one. */
 static nd_status scan_log(nd_store *s, uint32_t number, nd_error *err) {
   nd_log_file *log = &s->logs[number];
   ND_TRY(nd_dir_open_file(&log->fd, &s->home, strrchr(log->path, '/') + 1, O_RDONLY, 0, err));
@@ -64,7 +64,7 @@ static int by_key(const void *a, const void *b) {
   return x < y ? -1 : x > y;
 }
 
-/* In order, each (task, part) once. */
+/* Sorts the blocks by (task, part) and removes duplicates. */
 static void order_blocks(nd_store *s) {
   if (s->block_n == 0) return;
   qsort(s->blocks, s->block_n, sizeof *s->blocks, by_key);
@@ -75,12 +75,12 @@ static void order_blocks(nd_store *s) {
   s->block_n = kept;
 }
 
-/* What was found: the blocks, and the tasks that have all their parts. */
+/* Lists the blocks found, and the tasks whose parts are all present. */
 static nd_status list_found(nd_store *s, nd_error *err) {
   s->have = nd_malloc(s->block_n * sizeof *s->have);
   s->whole = nd_malloc(s->block_n * sizeof *s->whole);
   if (!s->have || !s->whole) return nd_fail_memory(err, s->block_n * sizeof *s->have);
-  uint32_t task = UINT32_MAX, next = 0; /* the part that would go on without a gap */
+  uint32_t task = UINT32_MAX, next = 0; /* the next part without a gap */
   for (size_t i = 0; i < s->block_n; i++) {
     const nd_block_header *h = &s->blocks[i].head;
     if (h->task != task) next = 0;
@@ -108,7 +108,7 @@ nd_status nd_store_open(nd_store *s, const char *dir, nd_error *err) {
   if (!s->dir) return nd_fail_memory(err, strlen(dir) + 1);
   strcpy(s->dir, dir);
   ND_TRY(nd_dir_open(&s->home, dir, err));
-  ND_TRY(nd_dir_check_private(&s->home, err)); /* also under a path that others can change */
+  ND_TRY(nd_dir_check_private(&s->home, err)); /* the path may have been replaced by others */
   ND_TRY(nd_dir_each(&s->home, take_log, s, err));
   order_blocks(s);
   return list_found(s, err);
@@ -126,7 +126,7 @@ void nd_store_close(nd_store *s) {
   nd_free(s->have);
   nd_free(s->whole);
   nd_free(s->span);
-  if (s->has_late) close(s->late);
+  if (s->has_deferred) close(s->deferred);
   nd_dir_close(&s->home);
   nd_free(s->dir);
   *s = (nd_store){0};
@@ -150,7 +150,7 @@ bool nd_store_has(const nd_store *s, uint32_t task, uint32_t part) {
 nd_status nd_log_open(nd_log *log, nd_store *s, nd_error *err) {
   *log = (nd_log){.store = s};
   pthread_mutex_lock(&s->lock);
-  /* The name tells runs and machines apart. */
+  /* The unique name distinguishes runs and machines. */
   char name[64], unique[ND_DIR_UNIQUE];
   nd_dir_unique(unique);
   snprintf(name, sizeof name, "blocks-%s", unique);
@@ -183,7 +183,7 @@ nd_status nd_log_close(nd_log *log, nd_error *err) {
 }
 
 void nd_log_abandon(nd_log *log) {
-  /* Whole blocks in it stay good: an interrupted run resumes from them. */
+  /* Complete blocks in the log remain valid: a resumed run uses them. */
   nd_writer_leave(log->writer);
   log->writer = NULL;
 }
@@ -244,14 +244,14 @@ nd_status nd_store_seal(nd_store *s, uint32_t tasks, const uint64_t *task_begin,
   }
   if (i != s->block_n || task != tasks) {
     return nd_fail(err, ND_ERR_STATE,
-                   "the work directory %s is incomplete at part %u of task %u of %u: run every "
+                   "the work directory %s is incomplete at part %u of task %u of %u; run every "
                    "--shard first, or run without --shard",
                    s->dir, part, task, tasks);
   }
   if (documents >= UINT32_MAX) {
     return nd_fail(
         err, ND_ERR_LIMIT,
-        "%llu documents are more than one run can number (4,294,967,294): split the input",
+        "%llu documents are more than one run can number (4,294,967,294); split the input",
         (unsigned long long)documents);
   }
   s->documents = documents;
@@ -273,7 +273,7 @@ nd_status nd_store_spans(nd_span *out, size_t *n, const nd_store *s, size_t bloc
       out[k] = (nd_span){(uint32_t)(offset[k] - b->begin), (uint32_t)length[k]};
     return ND_OK;
   }
-  uint32_t end[ND_SPANS + 1] = {0}; /* from the one before on, if there is one */
+  uint32_t end[ND_SPANS + 1] = {0}; /* starts with the preceding document, if there is one */
   const uint32_t before = i > 0;
   uint64_t at = nd_block_column(&b->head, ND_COL_TEXT_END) + (i - before) * UINT64_C(4);
   ND_TRY(nd_store_read(s, block, at, end + 1 - before, (*n + before) * sizeof *end, err));
@@ -281,8 +281,9 @@ nd_status nd_store_spans(nd_span *out, size_t *n, const nd_store *s, size_t bloc
   return ND_OK;
 }
 
-nd_status nd_store_late(uint64_t *out, const nd_store *s, uint32_t first, size_t n, nd_error *err) {
-  return nd_io_pread_full(s->late, out, n * sizeof *out, first * (uint64_t)sizeof *out,
+nd_status nd_store_deferred(uint64_t *out, const nd_store *s, uint32_t first, size_t n,
+                            nd_error *err) {
+  return nd_io_pread_full(s->deferred, out, n * sizeof *out, first * (uint64_t)sizeof *out,
                           "a temporary file for sketches", err);
 }
 
@@ -322,12 +323,13 @@ nd_status nd_store_rows(uint64_t *out, const nd_store *s, size_t block, nd_error
   const nd_block_ref *b = &s->blocks[block];
   size_t words = b->head.sketch_words;
   ND_TRY(nd_store_column(s, block, ND_COL_SKETCH, words * 8, out, err));
-  uint64_t late[LATE_ROOM];
-  for (uint32_t i = 0; s->has_late && i < b->head.docs; i++) {
+  uint64_t deferred[DEFERRED_ROWS];
+  for (uint32_t i = 0; s->has_deferred && i < b->head.docs; i++) {
     uint32_t left = b->head.docs - i;
-    if (i % LATE_ROOM == 0)
-      ND_TRY(nd_store_late(late, s, b->first + i, left < LATE_ROOM ? left : LATE_ROOM, err));
-    out[i * words + s->late_at] = late[i % LATE_ROOM];
+    if (i % DEFERRED_ROWS == 0)
+      ND_TRY(nd_store_deferred(deferred, s, b->first + i,
+                               left < DEFERRED_ROWS ? left : DEFERRED_ROWS, err));
+    out[i * words + s->deferred_at] = deferred[i % DEFERRED_ROWS];
   }
   return ND_OK;
 }
@@ -338,7 +340,7 @@ nd_status nd_store_row(uint64_t *out, const nd_store *s, uint32_t document, nd_e
   size_t size = (size_t)b->head.sketch_words * 8;
   uint64_t at = nd_block_column(&b->head, ND_COL_SKETCH) + (uint64_t)(document - b->first) * size;
   ND_TRY(nd_store_read(s, block, at, out, size, err));
-  return s->has_late ? nd_store_late(out + s->late_at, s, document, 1, err) : ND_OK;
+  return s->has_deferred ? nd_store_deferred(out + s->deferred_at, s, document, 1, err) : ND_OK;
 }
 
 uint64_t nd_store_bytes(const nd_store *s) {

@@ -1,4 +1,4 @@
-/* The output directory of dedup; see workdir.h. */
+/* The output directory of a resumable run; see workdir.h. */
 #include "store/workdir.h"
 
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 #include "outdir/sums.h"
 #include "store/manifest.h"
 
-#define PREFIX "neardup-" /* of work directories below --tmp */
+#define PREFIX "neardup-" /* of work directories under --tmp */
 
 const char *nd_workdir_tmp(const char *tmp) {
   const char *base = tmp[0] ? tmp : getenv("TMPDIR");
@@ -27,7 +27,7 @@ nd_status nd_workdir_private(char **out, const char *tmp, nd_error *err) {
   return status;
 }
 
-/* No option replaces a directory of somebody else: says so before the work, not after it. */
+/* No option replaces a foreign directory: fails before the work is done, not after it. */
 static nd_status refuse_kept(const nd_workdir *w, nd_error *err) {
   nd_file_info info;
   ND_TRY(nd_dir_probe(&info, &w->result.dir, "kept", err));
@@ -68,7 +68,7 @@ static nd_status exists(bool *out, const nd_workdir *w, const char *name, nd_err
 
 /* ---- the work directory ---- */
 
-/* The recorded work directory below --tmp, or "". */
+/* Reads the recorded path of the work directory under --tmp, or "". */
 static nd_status read_record(nd_buf *out, const nd_workdir *w, nd_error *err) {
   bool there;
   out->n = 0;
@@ -77,8 +77,8 @@ static nd_status read_record(nd_buf *out, const nd_workdir *w, nd_error *err) {
   return nd_buf_append(out, "", 1, err);
 }
 
-/* Opens the recorded directory, and the one it is in.  What is not ours, or gone, is *ours = false
- * and no failure. */
+/* Opens the parent of the recorded directory.  *ours is false, without an error, if the directory
+ * is missing or not ours. */
 static nd_status open_record(bool *ours, nd_dir *parent, char **name, const char *path,
                              nd_error *err) {
   const char *slash = strrchr(path, '/');
@@ -117,7 +117,7 @@ static nd_status discard_record(const nd_workdir *w, nd_error *err) {
   return status;
 }
 
-/* A new work directory in `tmp`, a real path; its name is recorded before it exists. */
+/* Creates a work directory in `tmp`, a real path; its name is recorded before it exists. */
 static nd_status make_below(nd_workdir *w, const char *tmp, nd_error *err) {
   char unique[ND_DIR_UNIQUE], name[40];
   nd_dir parent, made = ND_DIR_CLOSED;
@@ -133,14 +133,14 @@ static nd_status make_below(nd_workdir *w, const char *tmp, nd_error *err) {
   return status;
 }
 
-/* Old blocks, if any, belong to something else. */
+/* Removes an old log of blocks, which belongs to another run. */
 static nd_status remove_block(void *context, const char *name, nd_error *err) {
   const nd_workdir *w = context;
   return strncmp(name, "blocks-", 7) == 0 ? nd_dir_remove(&w->result.hidden, name, err) : ND_OK;
 }
 
-/* The directory of the blocks: as recorded if `resumes` and --tmp is the same; else a new one, in
- * place of what an earlier run left. */
+/* Sets the directory of the blocks: the recorded one if `resumes` and --tmp is unchanged; otherwise
+ * a new one, which replaces that of an earlier run. */
 static nd_status find_work(nd_workdir *w, const char *tmp, bool resumes, nd_error *err) {
   nd_buf path = {0};
   nd_dir parent = ND_DIR_CLOSED;
@@ -168,10 +168,10 @@ static nd_status find_work(nd_workdir *w, const char *tmp, bool resumes, nd_erro
   return status;
 }
 
-/* ---- agreeing ---- */
+/* ---- the manifest ---- */
 
-/* The unfinished run that is there must be this one.  What came through a pipe cannot be compared:
- * it starts over, but not on the work of a run that had files. */
+/* Checks that the unfinished run in the directory is this run.  Piped input cannot be compared, so
+ * such a run starts over, but does not discard the work of a run that had files. */
 static nd_status compare_manifest(bool *resumes, const nd_workdir *w, const nd_manifest *now,
                                   bool piped, nd_error *err) {
   nd_manifest_difference found;
@@ -182,15 +182,15 @@ static nd_status compare_manifest(bool *resumes, const nd_workdir *w, const nd_m
 }
 
 static nd_status agree(nd_workdir *w, const nd_settings *settings, const nd_walk *walk,
-                       uint64_t plan, nd_error *err) {
-  const nd_manifest now = {settings, walk, plan};
+                       uint64_t tasks, nd_error *err) {
+  const nd_manifest now = {settings, walk, tasks};
   const bool never = strcmp(settings->options->resume, "never") == 0;
   bool unfinished = false, piped = false, resumes = false;
   ND_TRY(nd_manifest_fingerprint(&w->fingerprint, &now, err));
   ND_TRY(exists(&unfinished, w, "manifest", err));
   for (size_t i = 0; i < walk->n; i++) piped |= strcmp(walk->files[i].path, "-") == 0;
   if (w->result.finished && !unfinished && !never && !piped) {
-    ND_TRY(discard_record(w, err)); /* of a run that was stopped while it tidied up */
+    ND_TRY(discard_record(w, err)); /* left by a run that was stopped during cleanup */
     ND_TRY(nd_manifest_check_result(&w->rejected, &w->result.dir, w->fingerprint, settings, err));
     ND_TRY(nd_sums_check(&w->result.dir, err));
     w->complete = true;
@@ -206,20 +206,20 @@ static nd_status agree(nd_workdir *w, const nd_settings *settings, const nd_walk
     status = nd_manifest_write(&w->result.hidden, &now, w->result.rule.sync, err);
   w->begun = status == ND_OK;
   if (status == ND_OK || resumes) return status;
-  nd_status ignored = discard_record(w, NULL); /* nobody would find it later */
+  nd_status ignored = discard_record(w, NULL); /* nothing would remove it later */
   (void)ignored;
   return status;
 }
 
 nd_status nd_workdir_agree(nd_workdir *w, const nd_settings *settings, const nd_walk *walk,
-                           uint64_t plan, nd_error *err) {
+                           uint64_t tasks, nd_error *err) {
   int turn = -1;
   bool got;
-  /* Shards that start together agree one after another. */
+  /* Shards that start at the same time take turns. */
   nd_status status =
       nd_dir_open_file(&turn, &w->result.hidden, "turn", O_RDWR | O_CREAT, 0600, err);
   if (status == ND_OK) status = nd_io_lock(&got, turn, false, true, w->result.hidden.path, err);
-  if (status == ND_OK) status = agree(w, settings, walk, plan, err);
+  if (status == ND_OK) status = agree(w, settings, walk, tasks, err);
   if (turn >= 0) close(turn);
   return status;
 }

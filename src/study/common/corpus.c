@@ -23,8 +23,8 @@ typedef struct walker {
 static nd_status name_document(walker *w, const nd_raw *raw, nd_str own, nd_error *err) {
   w->id.n = 0;
   if (own.n) return nd_tsv_append(&w->id, own, err);
-  return nd_place_append(&w->id, w->job.walk.files[raw->file].path,
-                         raw->line ? w->line_base + raw->line : 0, raw->offset, err);
+  return nd_ids_append_location(&w->id, w->job.walk.files[raw->file].path,
+                                raw->line ? w->line_base + raw->line : 0, raw->offset, err);
 }
 
 static nd_status take_record(walker *w, const nd_raw *raw, nd_error *err) {

@@ -115,12 +115,12 @@ static nd_status judge_items(sources *s, uint64_t all, nd_error *err) {
 
 static nd_status count_pairs(uint64_t *out, sources *s, nd_error *err) {
   size_t got;
-  ND_TRY(nd_sorter_rewind(s->job.confirmed.sorted, err));
+  ND_TRY(nd_sorter_rewind(s->job.verified.sorted, err));
   do {
-    ND_TRY(nd_sorter_next(&got, s->items, ROOM, s->job.confirmed.sorted, err));
+    ND_TRY(nd_sorter_next(&got, s->items, ROOM, s->job.verified.sorted, err));
     *out += got;
   } while (got);
-  return nd_sorter_rewind(s->job.confirmed.sorted, err);
+  return nd_sorter_rewind(s->job.verified.sorted, err);
 }
 
 static nd_status judge_all(sources *s, nd_error *err) {
@@ -138,7 +138,7 @@ static nd_status judge_all(sources *s, nd_error *err) {
   ND_TRY(judge_items(s, all, err));
   s->copies = false;
   for (;;) {
-    ND_TRY(nd_sorter_next(&s->n, s->items, ROOM, j->confirmed.sorted, err));
+    ND_TRY(nd_sorter_next(&s->n, s->items, ROOM, j->verified.sorted, err));
     if (s->n == 0) break;
     ND_TRY(judge_items(s, all, err));
   }

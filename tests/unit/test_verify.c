@@ -13,7 +13,7 @@
 #include "job/job.h"
 #include "neardup.h"
 #include "tools.h"
-#include "verify/confirm.h"
+#include "verify/verify.h"
 
 /* --- rounds ------------------------------------------------------------------------- */
 
@@ -44,7 +44,7 @@ static void star_edge_is_spared_after_common_claim(void **state) {
   };
   enum { CASES = sizeof cases / sizeof *cases };
   nd_found found = {0};
-  nd_confirmed out;
+  nd_verified out;
   found.same = malloc(DOCUMENTS * sizeof *found.same);
   for (uint32_t d = 0; d < DOCUMENTS; d++) found.same[d] = d;
   ok(nd_sorter_new(&found.pairs, 64 << 20, "/tmp", true, &err));
@@ -59,9 +59,9 @@ static void star_edge_is_spared_after_common_claim(void **state) {
     ok(nd_sorter_add(found.pairs, &item, 1, &err));
   }
   ok(nd_sorter_finish(found.pairs, &err));
-  const nd_confirm_request request = {
+  const nd_verify_request request = {
       .documents = DOCUMENTS, .memory = 64 << 20, .tmp = "/tmp", .judge = judge};
-  ok(nd_confirm_by(&out, &found, &request, &err));
+  ok(nd_verify_by(&out, &found, &request, &err));
   assert_int_equal(out.spared, spared);
   assert_int_equal(out.candidates, ROUND - 1 + CASES - spared);
   assert_int_equal(out.pairs, out.candidates - 1);
@@ -75,7 +75,7 @@ static void star_edge_is_spared_after_common_claim(void **state) {
           assert_true(!cases[k].spared && cases[k].a != 5);
     if (!got) assert_int_equal(n, out.pairs);
   }
-  nd_confirmed_clear(&out);
+  nd_verified_clear(&out);
   nd_sorter_free(found.pairs);
   free(found.same);
 }
@@ -105,8 +105,8 @@ static nd_status run(nd_item *item, const char *const *options, bool documents, 
   ok(nd_job_open(&j, &summary, &o, NULL, &err));
   const nd_text_source source = {
       .settings = &j.settings, .fetch = fetch, .fetch_context = (void *)(uintptr_t)text};
-  nd_status status = documents ? nd_confirm_documents(item, 1, &source, &err)
-                               : nd_confirm_list(item, 1, &source, all, &err);
+  nd_status status = documents ? nd_verify_documents(item, 1, &source, &err)
+                               : nd_verify_list(item, 1, &source, all, &err);
   nd_job_close(&j);
   return status;
 }

@@ -1,6 +1,6 @@
 /* Verifying: candidate pairs → pairs with their true similarity. */
-#ifndef ND_VERIFY_CONFIRM_H
-#define ND_VERIFY_CONFIRM_H
+#ifndef ND_VERIFY_VERIFY_H
+#define ND_VERIFY_VERIFY_H
 
 #include "base/sorter.h"
 #include "find/find.h"
@@ -13,47 +13,47 @@ static inline uint64_t nd_value_of_copies(nd_similarity kind) {
   return kind == ND_SIMILARITY_EDIT ? 1 : nd_fraction_pack(1, 1);
 }
 
-typedef struct nd_confirmed {
+typedef struct nd_verified {
   uint64_t candidates; /* pairs compared */
   uint64_t spared;     /* star edges that nothing depended on */
   uint64_t pairs;      /* of them, at or above the threshold */
   nd_sorter *sorted;   /* pair of firsts → overlap; finished */
-} nd_confirmed;
+} nd_verified;
 
 /* Called now and then with the number of pairs done; non-zero stops the work. */
-typedef int (*nd_confirm_tick)(void *context, uint64_t done);
+typedef int (*nd_verify_tick)(void *context, uint64_t done);
 
 /* Fills the value of every item (a pair of positions), or sets it to
  * ND_NOT_SIMILAR when the pair misses the threshold. */
 #define ND_NOT_SIMILAR UINT64_MAX
-typedef nd_status (*nd_confirm_judge)(void *context, nd_item *items, size_t n, nd_error *err);
+typedef nd_status (*nd_verify_judge)(void *context, nd_item *items, size_t n, nd_error *err);
 
-typedef struct nd_confirm_request {
+typedef struct nd_verify_request {
   uint64_t documents;
   uint64_t memory; /* for the result */
   const char *tmp;
-  nd_confirm_judge judge;
+  nd_verify_judge judge;
   void *judge_context;
-  nd_confirm_tick tick; /* may be NULL */
+  nd_verify_tick tick; /* may be NULL */
   void *tick_context;
-} nd_confirm_request;
+} nd_verify_request;
 
 /* The rounds alone, whoever judges. */
-nd_status nd_confirm_by(nd_confirmed *out, const nd_found *found, const nd_confirm_request *request,
-                        nd_error *err) ND_MUST_CHECK;
+nd_status nd_verify_by(nd_verified *out, const nd_found *found, const nd_verify_request *request,
+                       nd_error *err) ND_MUST_CHECK;
 
 /* Compares every candidate pair of `found` as settings->verify says. */
-nd_status nd_confirm(nd_confirmed *out, const nd_found *found, const nd_text_source *source,
-                     const char *tmp, nd_confirm_tick tick, void *tick_context,
-                     nd_error *err) ND_MUST_CHECK;
-void nd_confirmed_clear(nd_confirmed *c);
+nd_status nd_verify_pairs(nd_verified *out, const nd_found *found, const nd_text_source *source,
+                          const char *tmp, nd_verify_tick tick, void *tick_context,
+                          nd_error *err) ND_MUST_CHECK;
+void nd_verified_clear(nd_verified *c);
 
 /* Fills the value of every item (a pair) with its similarity, whatever it
  * is (`all`), or ND_NOT_SIMILAR below the threshold. */
-nd_status nd_confirm_list(nd_item *items, size_t n, const nd_text_source *source, bool all,
-                          nd_error *err) ND_MUST_CHECK;
+nd_status nd_verify_list(nd_item *items, size_t n, const nd_text_source *source, bool all,
+                         nd_error *err) ND_MUST_CHECK;
 /* The same by the documents, whatever the settings decide by. */
-nd_status nd_confirm_documents(nd_item *items, size_t n, const nd_text_source *source,
-                               nd_error *err) ND_MUST_CHECK;
+nd_status nd_verify_documents(nd_item *items, size_t n, const nd_text_source *source,
+                              nd_error *err) ND_MUST_CHECK;
 
 #endif
