@@ -79,6 +79,8 @@ nd_status nd_reading_run(nd_reading *r, uint64_t documents, nd_error *err) {
   unsigned threads = nd_reading_threads(r->settings);
   nd_feed_skip_done(r->feed, is_done, r->store, threads);
   pass p = {.reading = r, .began = nd_clock_now(), .documents = documents, .last_tick = -1};
+  /* The first thread may get no batch, and a short run never sees a tick. */
+  if (r->progress) ND_TRY(r->progress(r->context, documents, err));
   return nd_threads_run(threads, threads, read_member, &p, err);
 }
 
