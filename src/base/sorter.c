@@ -8,7 +8,7 @@
 
 #include "base/io.h"
 
-enum { FIRST_ROOM = 1 << 12, STRICT_ROOM = 8, WINDOW_MIN = 1 << 10 };
+enum { BATCH = 1 << 12, FIRST_ROOM = 1 << 12, STRICT_ROOM = 8, WINDOW_MIN = 1 << 10 };
 
 typedef struct run {
   uint64_t offset; /* next item to read, counted in items */
@@ -262,6 +262,44 @@ nd_status nd_sorter_next(size_t *got, nd_item *out, size_t room, nd_sorter *s, n
   }
   *got = n;
   return ND_OK;
+}
+
+nd_status nd_sorter_each(nd_sorter *s, nd_sorter_take take, void *context, nd_error *err) {
+  nd_item *items = nd_malloc(BATCH * sizeof *items);
+  if (!items) return nd_fail_memory(err, BATCH * sizeof *items);
+  nd_status status = nd_sorter_rewind(s, err);
+  for (size_t n = 1; status == ND_OK && n;) {
+    status = nd_sorter_next(&n, items, BATCH, s, err);
+    if (status == ND_OK && n) status = take(context, items, n, err);
+  }
+  nd_free(items);
+  return status;
+}
+
+typedef struct value_count {
+  nd_sorter_take_key take;
+  void *context;
+  nd_item last;
+  uint64_t count; /* different values of last.key so far; 0: no item yet */
+} value_count;
+
+static nd_status count_some(void *context, nd_item *items, size_t n, nd_error *err) {
+  value_count *c = context;
+  for (size_t i = 0; i < n; i++) {
+    bool same = c->count && items[i].key == c->last.key;
+    if (same && items[i].value == c->last.value) continue;
+    if (!same && c->count) ND_TRY(c->take(c->context, c->last, c->count, err));
+    c->count = same ? c->count + 1 : 1;
+    c->last = items[i];
+  }
+  return ND_OK;
+}
+
+nd_status nd_sorter_count_values(nd_sorter *s, nd_sorter_take_key take, void *context,
+                                 nd_error *err) {
+  value_count c = {.take = take, .context = context};
+  ND_TRY(nd_sorter_each(s, count_some, &c, err));
+  return c.count ? take(context, c.last, c.count, err) : ND_OK;
 }
 
 uint64_t nd_sorter_spilled(const nd_sorter *s) {

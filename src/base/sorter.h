@@ -1,6 +1,7 @@
 /* External sort of (key, value) items within a memory budget.
  *
- * Call order: new → add … add → finish → next … next (→ rewind → next …) → free.
+ * Call order: new → add … add → finish → each … each → free, or next … next (→ rewind → next …)
+ * where a caller wants batches of its own.
  *
  * Items collect in a buffer.  When it is full, it is sorted (radix, stable) and appended as a run
  * to one temporary file, which is already unlinked, so a killed process leaves nothing behind.
@@ -41,6 +42,18 @@ nd_status nd_sorter_next(size_t *got, nd_item *out, size_t room, nd_sorter *s,
 
 /* Restarts at the first item. */
 nd_status nd_sorter_rewind(nd_sorter *s, nd_error *err) ND_MUST_CHECK;
+
+/* Passes all items in key order, in batches, to `take`, which may overwrite them.  Starts at the
+ * first item whatever was read before. */
+typedef nd_status (*nd_sorter_take)(void *context, nd_item *items, size_t n, nd_error *err);
+nd_status nd_sorter_each(nd_sorter *s, nd_sorter_take take, void *context,
+                         nd_error *err) ND_MUST_CHECK;
+
+/* Counts the different values of every key of a sorter with nd_sorter_by_value, and passes each
+ * key, the count and the last of the values to `take`. */
+typedef nd_status (*nd_sorter_take_key)(void *context, nd_item last, uint64_t count, nd_error *err);
+nd_status nd_sorter_count_values(nd_sorter *s, nd_sorter_take_key take, void *context,
+                                 nd_error *err) ND_MUST_CHECK;
 
 /* Returns the bytes written to the temporary file. */
 uint64_t nd_sorter_spilled(const nd_sorter *s);

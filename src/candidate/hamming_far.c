@@ -60,32 +60,41 @@ static nd_status take_hashes(void *to, const uint64_t *vector, const uint32_t *n
   return ND_OK;
 }
 
+/* Links the vectors of one hash, which are next to each other. */
+typedef struct linking {
+  far *far;
+  nd_item last;
+  uint32_t first; /* of the group being read */
+} linking;
+
+static nd_status link_some(void *context, nd_item *items, size_t n, nd_error *err) {
+  linking *l = context;
+  nd_search *s = l->far->search;
+  for (size_t i = 0; i < n; i++) {
+    uint32_t document = (uint32_t)items[i].value;
+    bool equal = l->first != ND_SOLVE_ABSENT && items[i].key == l->last.key &&
+                 items[i].value >> 32 == l->last.value >> 32;
+    if (equal) {
+      s->same[document] = (uint32_t)l->last.value;
+    } else {
+      if (l->first != ND_SOLVE_ABSENT && (uint32_t)l->last.value != l->first)
+        ND_TRY(nd_solve_equal(s->solver[0], l->first, err));
+      l->first = document;
+      l->far->n++;
+    }
+    s->same[l->first] = document;
+    l->last = items[i];
+  }
+  return ND_OK;
+}
+
 static nd_status read_groups(far *f, nd_error *err) {
   nd_search *s = f->search;
-  nd_item *items = (nd_item *)(void *)f->record; /* a record has two words at least */
-  nd_item last = {0};
-  uint32_t first = ND_SOLVE_ABSENT;
-  for (size_t got = 1; got;) {
-    ND_TRY(nd_sorter_next(&got, items, ROOM, f->sorter, err));
-    for (size_t i = 0; i < got; i++) {
-      uint32_t document = (uint32_t)items[i].value;
-      bool equal = first != ND_SOLVE_ABSENT && items[i].key == last.key &&
-                   items[i].value >> 32 == last.value >> 32;
-      if (equal) {
-        s->same[document] = (uint32_t)last.value;
-      } else {
-        if (first != ND_SOLVE_ABSENT && (uint32_t)last.value != first)
-          ND_TRY(nd_solve_equal(s->solver[0], first, err));
-        first = document;
-        f->n++;
-      }
-      s->same[first] = document;
-      last = items[i];
-    }
-  }
+  linking l = {.far = f, .first = ND_SOLVE_ABSENT};
+  ND_TRY(nd_sorter_each(f->sorter, link_some, &l, err));
   s->solver[0]->stats.vectors = f->n;
-  if (first == ND_SOLVE_ABSENT || s->same[first] == first) return ND_OK;
-  return nd_solve_equal(s->solver[0], first, err);
+  if (l.first == ND_SOLVE_ABSENT || s->same[l.first] == l.first) return ND_OK;
+  return nd_solve_equal(s->solver[0], l.first, err);
 }
 
 static nd_status equal_vectors(far *f, nd_error *err) {

@@ -1,7 +1,9 @@
 /* Thresholds side by side; see what_if.h. */
 #include "cluster/what_if.h"
 
-enum { ROOM = 1 << 12, WORD = 64 };
+#include "cluster/union_find.h"
+
+enum { WORD = 64 };
 
 /* The highest threshold that a value reaches. */
 static unsigned percent_of(const nd_what_if *w, uint64_t value) {
@@ -18,21 +20,24 @@ static uint64_t bits_up_to(unsigned percent, unsigned first) {
   return bits >= WORD ? ~UINT64_C(0) : (UINT64_C(1) << bits) - 1;
 }
 
-static nd_status mark_dropped(uint64_t *mask, const nd_what_if *w, unsigned words, nd_item *items,
-                              nd_error *err) {
-  ND_TRY(nd_sorter_rewind(w->pairs, err));
-  for (;;) {
-    size_t n;
-    ND_TRY(nd_sorter_next(&n, items, ROOM, w->pairs, err));
-    if (n == 0) return ND_OK;
-    for (size_t i = 0; i < n; i++) {
-      const nd_pair p = nd_pair_of(items[i].key);
-      const uint64_t *a = mask + (size_t)p.a * words;
-      uint64_t *b = mask + (size_t)p.b * words;
-      const unsigned percent = percent_of(w, items[i].value);
-      for (unsigned k = 0; k < words; k++) b[k] |= bits_up_to(percent, w->low + k * WORD) & ~a[k];
-    }
+typedef struct marking {
+  const nd_what_if *what_if;
+  uint64_t *mask; /* per document: the thresholds that drop it */
+  unsigned words; /* of a mask */
+} marking;
+
+static nd_status mark_dropped(void *context, nd_item *items, size_t n, nd_error *err) {
+  const marking *m = context;
+  const unsigned words = m->words, low = m->what_if->low;
+  (void)err;
+  for (size_t i = 0; i < n; i++) {
+    const nd_pair p = nd_pair_of(items[i].key);
+    const uint64_t *a = m->mask + (size_t)p.a * words;
+    uint64_t *b = m->mask + (size_t)p.b * words;
+    const unsigned percent = percent_of(m->what_if, items[i].value);
+    for (unsigned k = 0; k < words; k++) b[k] |= bits_up_to(percent, low + k * WORD) & ~a[k];
   }
+  return ND_OK;
 }
 
 nd_status nd_what_if_star(uint64_t dropped[ND_WHAT_IF_STEPS], const nd_what_if *w, nd_error *err) {
@@ -40,71 +45,57 @@ nd_status nd_what_if_star(uint64_t dropped[ND_WHAT_IF_STEPS], const nd_what_if *
   for (unsigned t = 0; t < ND_WHAT_IF_STEPS; t++) dropped[t] = 0;
   const size_t all = (size_t)w->n * words;
   uint64_t *mask = nd_calloc(all + 1, sizeof *mask);
-  nd_item *items = nd_malloc(ROOM * sizeof *items);
-  nd_status status = mask && items ? ND_OK : nd_fail_memory(err, all * sizeof *mask);
-  if (status == ND_OK) status = mark_dropped(mask, w, words, items, err);
+  if (!mask) return nd_fail_memory(err, all * sizeof *mask);
+  marking m = {w, mask, words};
+  nd_status status = nd_sorter_each(w->pairs, mark_dropped, &m, err);
   for (size_t i = 0; status == ND_OK && i < all; i++)
-    for (uint64_t m = mask[i]; m; m &= m - 1) {
-      dropped[w->low + (unsigned)(i % words) * WORD + (unsigned)__builtin_ctzll(m)]++;
+    for (uint64_t left = mask[i]; left; left &= left - 1) {
+      dropped[w->low + (unsigned)(i % words) * WORD + (unsigned)__builtin_ctzll(left)]++;
     }
   nd_free(mask);
-  nd_free(items);
   return status;
 }
 
-/* Pairs again, the most similar ones first. */
-static nd_status sort_by_value(nd_sorter *out, const nd_what_if *w, nd_item *items, nd_error *err) {
-  ND_TRY(nd_sorter_rewind(w->pairs, err));
-  for (;;) {
-    size_t n;
-    ND_TRY(nd_sorter_next(&n, items, ROOM, w->pairs, err));
-    if (n == 0) return nd_sorter_finish(out, err);
-    for (size_t i = 0; i < n; i++)
-      items[i] = (nd_item){ND_WHAT_IF_STEPS - 1 - percent_of(w, items[i].value), items[i].key};
-    ND_TRY(nd_sorter_add(out, items, n, err));
-  }
+typedef struct components {
+  const nd_what_if *what_if;
+  nd_sorter *sorted; /* 99 - percent → pair: the most similar pairs first */
+  uint32_t *parent;
+  uint64_t *dropped;
+} components;
+
+static nd_status sort_by_value(void *context, nd_item *items, size_t n, nd_error *err) {
+  const components *c = context;
+  for (size_t i = 0; i < n; i++)
+    items[i] =
+        (nd_item){ND_WHAT_IF_STEPS - 1 - percent_of(c->what_if, items[i].value), items[i].key};
+  return nd_sorter_add(c->sorted, items, n, err);
 }
 
-static uint32_t find_root(uint32_t *parent, uint32_t x) {
-  while (parent[x] != x) {
-    parent[x] = parent[parent[x]];
-    x = parent[x];
+static nd_status join_components(void *context, nd_item *items, size_t n, nd_error *err) {
+  const components *c = context;
+  (void)err;
+  for (size_t i = 0; i < n; i++) {
+    const nd_pair p = nd_pair_of(items[i].value);
+    c->dropped[ND_WHAT_IF_STEPS - 1 - items[i].key] += nd_union_join(c->parent, p.a, p.b);
   }
-  return x;
-}
-
-static nd_status join_components(uint64_t dropped[ND_WHAT_IF_STEPS], uint32_t *parent,
-                                 nd_sorter *sorted, nd_item *items, nd_error *err) {
-  for (;;) {
-    size_t n;
-    ND_TRY(nd_sorter_next(&n, items, ROOM, sorted, err));
-    if (n == 0) return ND_OK;
-    for (size_t i = 0; i < n; i++) {
-      const uint32_t a = find_root(parent, nd_pair_of(items[i].value).a);
-      const uint32_t b = find_root(parent, nd_pair_of(items[i].value).b);
-      if (a == b) continue;
-      parent[a > b ? a : b] = a > b ? b : a;
-      dropped[ND_WHAT_IF_STEPS - 1 - items[i].key]++;
-    }
-  }
+  return ND_OK;
 }
 
 nd_status nd_what_if_components(uint64_t dropped[ND_WHAT_IF_STEPS], const nd_what_if *w,
                                 uint64_t memory, const char *tmp, nd_error *err) {
-  nd_sorter *sorted = NULL;
+  components c = {.what_if = w, .dropped = dropped};
   for (unsigned t = 0; t < ND_WHAT_IF_STEPS; t++) dropped[t] = 0;
-  uint32_t *parent = nd_malloc(((size_t)w->n + 1) * sizeof *parent);
-  nd_item *items = nd_malloc(ROOM * sizeof *items);
-  nd_status status = parent && items ? ND_OK : nd_fail_memory(err, (size_t)w->n * sizeof *parent);
-  for (uint32_t i = 0; status == ND_OK && i < w->n; i++) parent[i] = i;
-  if (status == ND_OK) status = nd_sorter_new(&sorted, memory, tmp, false, err);
-  if (status == ND_OK) status = sort_by_value(sorted, w, items, err);
-  if (status == ND_OK) status = join_components(dropped, parent, sorted, items, err);
+  c.parent = nd_malloc(((size_t)w->n + 1) * sizeof *c.parent);
+  if (!c.parent) return nd_fail_memory(err, (size_t)w->n * sizeof *c.parent);
+  nd_union_start(c.parent, w->n);
+  nd_status status = nd_sorter_new(&c.sorted, memory, tmp, false, err);
+  if (status == ND_OK) status = nd_sorter_each(w->pairs, sort_by_value, &c, err);
+  if (status == ND_OK) status = nd_sorter_finish(c.sorted, err);
+  if (status == ND_OK) status = nd_sorter_each(c.sorted, join_components, &c, err);
   /* What a threshold drops, all lower ones drop as well. */
   for (unsigned t = ND_WHAT_IF_STEPS - 1; t-- > w->low;) dropped[t] += dropped[t + 1];
   for (unsigned t = 0; t < w->low; t++) dropped[t] = 0;
-  nd_sorter_free(sorted);
-  nd_free(parent);
-  nd_free(items);
+  nd_sorter_free(c.sorted);
+  nd_free(c.parent);
   return status;
 }

@@ -292,20 +292,15 @@ static nd_status put_counts(void *context, unsigned member, const nd_common_pair
   return ND_OK;
 }
 
-static nd_status judge_sums(merger *m, nd_error *err) {
-  expander *x = &m->expander[0];
-  nd_item *items = x->out;
-  ND_TRY(nd_sorter_finish(m->counts, err));
-  for (;;) {
-    size_t n, kept = 0;
-    ND_TRY(nd_sorter_next(&n, items, ROOM, m->counts, err));
-    if (n == 0) return ND_OK;
-    x->counted += n;
-    for (size_t i = 0; i < n; i++)
-      kept += judge(&items[kept], m, nd_pair_of(items[i].key).a, nd_pair_of(items[i].key).b,
-                    (uint32_t)items[i].value);
-    ND_TRY(nd_sorter_add(m->found->pairs, items, kept, err));
+static nd_status judge_sums(void *context, nd_item *items, size_t n, nd_error *err) {
+  merger *m = context;
+  size_t kept = 0;
+  m->expander[0].counted += n;
+  for (size_t i = 0; i < n; i++) {
+    const nd_pair p = nd_pair_of(items[i].key);
+    kept += judge(&items[kept], m, p.a, p.b, (uint32_t)items[i].value);
   }
+  return nd_sorter_add(m->found->pairs, items, kept, err);
 }
 
 static bool all_finished(const merger *m) {
@@ -331,7 +326,9 @@ static nd_status expand(merger *m, uint64_t memory, const char *tmp, nd_error *e
     }
     ND_TRY(nd_common_round(m->common, m->counts ? put_counts : take_counts, m, err));
   }
-  return m->counts ? judge_sums(m, err) : ND_OK;
+  if (!m->counts) return ND_OK;
+  ND_TRY(nd_sorter_finish(m->counts, err));
+  return nd_sorter_each(m->counts, judge_sums, m, err);
 }
 
 unsigned nd_exact_bits(uint64_t items, uint64_t wanted) {

@@ -104,38 +104,39 @@ static nd_status row_of(const uint64_t **out, const values *v, uint32_t position
   return nd_store_row(room, f->store, nd_order_document(&f->out->order, position), err);
 }
 
+typedef struct agreeing {
+  const values *values;
+  uint64_t *room; /* for two rows */
+  const uint64_t *left;
+  uint32_t have; /* whose row is `left` */
+} agreeing;
+
 /* Of the pairs that share a value, those that share enough of them. */
-static nd_status keep_agreeing(const values *v, nd_item *items, uint64_t *room, nd_error *err) {
-  nd_finder *f = v->finder;
-  const uint32_t each = f->settings->permutations;
-  const uint64_t *left = room, *right = room;
-  uint32_t have = ND_NO_DOCUMENT;
-  for (size_t n = 1; n;) {
-    size_t kept = 0;
-    ND_TRY(nd_hooks_check(f->source->hooks, err));
-    ND_TRY(nd_sorter_next(&n, items, ROOM, v->shared, err));
-    for (size_t i = 0; i < n; i++) {
-      const nd_pair p = nd_pair_of(items[i].key);
-      uint32_t agree = 0;
-      if (p.a != have) ND_TRY(row_of(&left, v, p.a, room, err));
-      have = p.a;
-      ND_TRY(row_of(&right, v, p.b, room + f->settings->row.total, err));
-      for (uint32_t k = 0; k < each; k++) agree += left[k] == right[k];
-      if (agree >= v->needed) items[kept++] = (nd_item){items[i].key, ND_PAIR_FULL};
-    }
-    ND_TRY(nd_sorter_add(f->out->pairs, items, kept, err));
+static nd_status keep_agreeing(void *context, nd_item *items, size_t n, nd_error *err) {
+  agreeing *g = context;
+  const values *v = g->values;
+  const nd_finder *f = v->finder;
+  const uint64_t *right;
+  size_t kept = 0;
+  ND_TRY(nd_hooks_check(f->source->hooks, err));
+  for (size_t i = 0; i < n; i++) {
+    const nd_pair p = nd_pair_of(items[i].key);
+    uint32_t agree = 0;
+    if (p.a != g->have) ND_TRY(row_of(&g->left, v, p.a, g->room, err));
+    g->have = p.a;
+    ND_TRY(row_of(&right, v, p.b, g->room + f->settings->row.total, err));
+    for (uint32_t k = 0; k < f->settings->permutations; k++) agree += g->left[k] == right[k];
+    if (agree >= v->needed) items[kept++] = (nd_item){items[i].key, ND_PAIR_FULL};
   }
-  return ND_OK;
+  return nd_sorter_add(f->out->pairs, items, kept, err);
 }
 
 static nd_status count(const values *v, nd_error *err) {
   size_t bytes = 2 * (size_t)v->finder->settings->row.total * sizeof(uint64_t);
-  nd_item *items = nd_malloc(ROOM * sizeof *items);
-  uint64_t *room = nd_malloc(bytes);
+  agreeing g = {.values = v, .room = nd_malloc(bytes), .have = ND_NO_DOCUMENT};
   nd_status status =
-      items && room ? keep_agreeing(v, items, room, err) : nd_fail_memory(err, bytes);
-  nd_free(items);
-  nd_free(room);
+      g.room ? nd_sorter_each(v->shared, keep_agreeing, &g, err) : nd_fail_memory(err, bytes);
+  nd_free(g.room);
   return status;
 }
 

@@ -13,6 +13,7 @@
 #include "input/line_list.h"
 #include "output/tsv.h"
 #include "result/lines.h"
+#include "result/survivors.h"
 
 enum { POLL_EVERY = 4096 };
 
@@ -99,16 +100,10 @@ static nd_status put_member(nd_lines *out, const lister *l, uint32_t d, nd_error
 
 static nd_status put_clusters(nd_lines *out, lister *l, nd_summary *summary, nd_error *err) {
   uint32_t n = l->clusters.n;
-  uint32_t *size = nd_calloc(n, sizeof *size);
-  if (!size) return nd_fail_memory(err, n * sizeof *size);
-  for (uint32_t d = 0; d < n; d++) {
-    size[l->clusters.centre[d]]++;
-    summary->dropped += l->clusters.centre[d] != d;
-  }
+  uint32_t *size;
+  ND_TRY(nd_survivors_count(&size, summary, &l->clusters, err));
   nd_status status = nd_lines_begin(out, l->options, "id\tcluster\tstatus\tsimilarity\n", err);
   for (uint32_t d = 0; d < n && status == ND_OK; d++) {
-    summary->clusters += size[d] >= 2;
-    if (size[d] >= 2 && size[d] > summary->largest_cluster) summary->largest_cluster = size[d];
     if (size[l->clusters.centre[d]] < 2) continue;
     if (d % POLL_EVERY == 0) status = nd_hooks_check(l->hooks, err);
     if (status == ND_OK) status = put_member(out, l, d, err);

@@ -43,16 +43,7 @@ static nd_status fill_clusters(nd_lines *l, void *context, nd_error *err) {
 static nd_status count_clusters(dedup *d, nd_error *err) {
   nd_summary *s = d->job.summary;
   uint32_t n = d->clusters.n;
-  d->size = nd_calloc(n, sizeof *d->size);
-  if (!d->size) return nd_fail_memory(err, n * sizeof *d->size);
-  for (uint32_t i = 0; i < n; i++) {
-    d->size[d->clusters.centre[i]]++;
-    s->dropped += d->clusters.centre[i] != i;
-  }
-  for (uint32_t i = 0; i < n; i++) {
-    s->clusters += d->size[i] >= 2;
-    if (d->size[i] >= 2 && d->size[i] > s->largest_cluster) s->largest_cluster = d->size[i];
-  }
+  ND_TRY(nd_survivors_count(&d->size, s, &d->clusters, err));
   s->against_documents = n - d->job.source.split;
   s->documents -= s->against_documents;
   s->kept = n - s->against_documents - s->dropped;

@@ -131,19 +131,16 @@ static nd_status list_clusters(collector *c, nd_error *err) {
     r->cluster[i] = (uint32_t)i;
     r->similarity[i] = value_of(kind, nd_value_of_copies(kind));
   }
-  uint32_t *size = nd_calloc(c->clusters.n + 1, sizeof *size);
-  if (!size) return nd_fail_memory(err, c->clusters.n * sizeof *size);
+  uint32_t *size;
+  ND_TRY(nd_survivors_count(&size, s, &c->clusters, err));
+  nd_free(size);
   for (uint32_t d = 0; d < c->clusters.n; d++) {
     uint32_t centre = c->clusters.centre[d], i = number_of(c, d);
-    if (++size[centre] == 2) s->clusters++;
-    if (size[centre] > 1 && size[centre] > s->largest_cluster) s->largest_cluster = size[centre];
     if (centre == d) continue; /* so are all of the other collection */
     r->keep[i >> 3] &= (uint8_t) ~(1 << (i & 7));
     r->cluster[i] = number_of(c, centre);
     r->similarity[i] = value_of(kind, c->clusters.value[d]);
-    s->dropped++;
   }
-  nd_free(size);
   for (uint64_t k = 0; k < r->rejection_n; k++) {
     uint64_t i = r->rejections[k].text;
     if (i < r->n) r->keep[i >> 3] &= (uint8_t) ~(1 << (i & 7));

@@ -18,8 +18,6 @@
 #include "read/prepass.h"
 #include "text/site.h"
 
-enum { ROOM = 1 << 12 };
-
 typedef struct site {
   uint64_t key; /* 0: free */
   uint32_t number;
@@ -99,20 +97,11 @@ static nd_status count_page(void *context, unsigned member, const nd_read *read,
   return nd_sorter_add(c->windows, t->items, n, err);
 }
 
-static nd_status count_sites(counting *c, nd_item *items, nd_error *err) {
-  nd_item last = {0};
-  c->pages_of = nd_calloc(c->sites_n + 1, sizeof *c->pages_of);
-  if (!c->pages_of) return nd_fail_memory(err, c->sites_n * sizeof *c->pages_of);
-  for (;;) {
-    size_t n;
-    ND_TRY(nd_sorter_next(&n, items, ROOM, c->pages, err));
-    if (n == 0) return ND_OK;
-    for (size_t i = 0; i < n; i++) {
-      if (items[i].key == last.key && items[i].value == last.value) continue;
-      last = items[i];
-      c->pages_of[place(c->sites, c->sites_room, last.key)->number]++;
-    }
-  }
+static nd_status count_pages(void *context, nd_item last, uint64_t count, nd_error *err) {
+  const counting *c = context;
+  (void)err;
+  c->pages_of[place(c->sites, c->sites_room, last.key)->number] = (uint32_t)count;
+  return ND_OK;
 }
 
 /* Does a window recur often enough on its site? */
@@ -122,28 +111,13 @@ static bool recurs(const counting *c, uint64_t count, uint32_t number) {
          (unsigned __int128)count * share.den > (unsigned __int128)c->pages_of[number] * share.num;
 }
 
-static nd_status gather(counting *c, nd_item *items, nd_error *err) {
-  nd_shingle_set *out = c->reading->boilerplate;
-  nd_item last = {0};
-  uint64_t count = 0;
-  for (;;) {
-    size_t n;
-    ND_TRY(nd_sorter_next(&n, items, ROOM, c->windows, err));
-    if (n == 0) break;
-    for (size_t i = 0; i < n; i++) {
-      bool same = count && items[i].key == last.key;
-      if (same && items[i].value == last.value) continue;
-      if (!same && recurs(c, count, (uint32_t)last.value))
-        ND_TRY(nd_shingle_set_add(out, last.key, err));
-      count = same ? count + 1 : 1;
-      last = items[i];
-    }
-  }
-  if (recurs(c, count, (uint32_t)last.value)) ND_TRY(nd_shingle_set_add(out, last.key, err));
-  return nd_shingle_set_finish(out, err);
+static nd_status take_recurring(void *context, nd_item last, uint64_t count, nd_error *err) {
+  const counting *c = context;
+  if (!recurs(c, count, (uint32_t)last.value)) return ND_OK;
+  return nd_shingle_set_add(c->reading->boilerplate, last.key, err);
 }
 
-static nd_status run(counting *c, const char *tmp, nd_item *items, nd_error *err) {
+static nd_status run(counting *c, const char *tmp, nd_error *err) {
   nd_reading *r = c->reading;
   nd_settings *s = r->settings;
   unsigned threads = nd_reading_threads(s);
@@ -156,21 +130,21 @@ static nd_status run(counting *c, const char *tmp, nd_item *items, nd_error *err
   ND_TRY(nd_prepass(r, count_page, c, err));
   ND_TRY(nd_sorter_finish(c->pages, err));
   ND_TRY(nd_sorter_finish(c->windows, err));
-  ND_TRY(count_sites(c, items, err));
+  c->pages_of = nd_calloc(c->sites_n + 1, sizeof *c->pages_of);
+  if (!c->pages_of) return nd_fail_memory(err, c->sites_n * sizeof *c->pages_of);
+  ND_TRY(nd_sorter_count_values(c->pages, count_pages, c, err));
   ND_TRY(nd_shingle_set_new(&r->boilerplate, s->memory / 8, tmp, err));
-  return gather(c, items, err);
+  ND_TRY(nd_sorter_count_values(c->windows, take_recurring, c, err));
+  return nd_shingle_set_finish(r->boilerplate, err);
 }
 
 nd_status nd_boilerplate_pass(nd_reading *r, const char *tmp, nd_error *err) {
   counting c = {.reading = r};
   pthread_mutex_init(&c.lock, NULL);
-  nd_item *items = nd_malloc(ROOM * sizeof *items);
-  nd_status status = items ? ND_OK : nd_fail_memory(err, ROOM * sizeof *items);
   r->settings->counting_passages = true;
-  if (status == ND_OK) status = run(&c, tmp, items, err);
+  nd_status status = run(&c, tmp, err);
   r->settings->counting_passages = false;
   r->settings->passages = r->boilerplate;
-  nd_free(items);
   for (unsigned i = 0; c.counters && i < nd_reading_threads(r->settings); i++) {
     nd_boilerplate_clear(&c.counters[i].windows);
     nd_free(c.counters[i].items);

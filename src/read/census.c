@@ -6,8 +6,6 @@
 #include "base/sorter.h"
 #include "read/prepass.h"
 
-enum { ROOM = 1 << 12 };
-
 /* What one thread needs. */
 typedef struct counter {
   nd_shingles shingles;
@@ -43,25 +41,10 @@ static nd_status count_document(void *context, unsigned member, const nd_read *r
   return nd_sorter_add(c->sorter, t->items, n, err);
 }
 
-/* Fingerprints that more than `most` digests have. */
-static nd_status gather(nd_shingle_set *out, nd_sorter *from, uint64_t most, nd_item *items,
-                        nd_error *err) {
-  nd_item last = {0};
-  uint64_t count = 0;
-  for (;;) {
-    size_t n;
-    ND_TRY(nd_sorter_next(&n, items, ROOM, from, err));
-    if (n == 0) break;
-    for (size_t i = 0; i < n; i++) {
-      bool same = count && items[i].key == last.key;
-      if (same && items[i].value == last.value) continue;
-      if (!same && count > most) ND_TRY(nd_shingle_set_add(out, last.key, err));
-      count = same ? count + 1 : 1;
-      last = items[i];
-    }
-  }
-  if (count > most) ND_TRY(nd_shingle_set_add(out, last.key, err));
-  return nd_shingle_set_finish(out, err);
+/* Keeps fingerprints that more than --sample sct digests have. */
+static nd_status take_common(void *context, nd_item last, uint64_t count, nd_error *err) {
+  const nd_reading *r = context;
+  return count > r->settings->sample.sct ? nd_shingle_set_add(r->common, last.key, err) : ND_OK;
 }
 
 static nd_status run(census *c, const char *tmp, nd_error *err) {
@@ -75,11 +58,8 @@ static nd_status run(census *c, const char *tmp, nd_error *err) {
   ND_TRY(nd_prepass(r, count_document, c, err));
   ND_TRY(nd_sorter_finish(c->sorter, err));
   ND_TRY(nd_shingle_set_new(&r->common, s->memory / 8, tmp, err));
-  nd_item *items = nd_malloc(ROOM * sizeof *items);
-  if (!items) return nd_fail_memory(err, ROOM * sizeof *items);
-  nd_status status = gather(r->common, c->sorter, s->sample.sct, items, err);
-  nd_free(items);
-  return status;
+  ND_TRY(nd_sorter_count_values(c->sorter, take_common, r, err));
+  return nd_shingle_set_finish(r->common, err);
 }
 
 nd_status nd_census(nd_reading *r, const char *tmp, nd_error *err) {

@@ -168,27 +168,36 @@ static void rank_part(nd_report_group *g, uint64_t documents, uint64_t dropped, 
   g->distinct++;
 }
 
+/* The part whose items are being added up. */
+typedef struct adding {
+  nd_report_group *group;
+  uint64_t key, documents, dropped;
+  uint32_t first;
+} adding;
+
+static nd_status add_items(void *context, nd_item *items, size_t n, nd_error *err) {
+  adding *a = context;
+  (void)err;
+  for (size_t i = 0; i < n; i++) {
+    if (a->documents && items[i].key != a->key) {
+      rank_part(a->group, a->documents, a->dropped, a->first);
+      a->documents = a->dropped = 0;
+    }
+    uint32_t count = (uint32_t)items[i].value >> 1;
+    if (!a->documents) a->first = nd_pair_of(items[i].value).a;
+    a->key = items[i].key;
+    a->documents += count;
+    a->dropped += items[i].value & 1 ? count : 0;
+  }
+  return ND_OK;
+}
+
 /* Adds up equal keys. */
 static nd_status add_up(nd_report_group *g, uint32_t *first, nd_sorter *sorted, nd_error *err) {
-  nd_item items[512];
-  uint64_t key = 0, documents = 0, dropped = 0;
-  uint32_t document = 0;
+  adding a = {.group = g};
   ND_TRY(nd_sorter_finish(sorted, err));
-  for (size_t got = 1; got;) {
-    ND_TRY(nd_sorter_next(&got, items, 512, sorted, err));
-    for (size_t i = 0; i < got; i++) {
-      if (documents && items[i].key != key) {
-        rank_part(g, documents, dropped, document);
-        documents = dropped = 0;
-      }
-      uint32_t count = (uint32_t)items[i].value >> 1;
-      if (!documents) document = nd_pair_of(items[i].value).a;
-      key = items[i].key;
-      documents += count;
-      dropped += items[i].value & 1 ? count : 0;
-    }
-  }
-  if (documents) rank_part(g, documents, dropped, document);
+  ND_TRY(nd_sorter_each(sorted, add_items, &a, err));
+  if (a.documents) rank_part(g, a.documents, a.dropped, a.first);
   for (size_t i = 0; i < g->n; i++) memcpy(&first[i], g->rows[i].name, sizeof *first);
   return ND_OK;
 }

@@ -4,8 +4,6 @@
  * ordered list; the second selects the pairs that are in the list of either document. */
 #include "result/best_pairs.h"
 
-enum { ROOM = 1 << 12 };
-
 typedef struct best {
   uint64_t value;
   uint32_t other;
@@ -16,6 +14,7 @@ typedef struct lists {
   uint32_t *n;
   uint32_t top;
   bool smaller; /* a smaller value is closer (edit distance) */
+  nd_sorter *chosen;
 } lists;
 
 /* Returns true if x is closer than y. */
@@ -42,45 +41,43 @@ static bool has(const lists *l, uint32_t document, uint32_t other) {
   return false;
 }
 
-static nd_status choose(nd_sorter *out, lists *l, nd_sorter *from, nd_item *items, nd_error *err) {
-  for (int pass = 0; pass < 2; pass++) {
-    ND_TRY(nd_sorter_rewind(from, err));
-    for (;;) {
-      size_t n, kept = 0;
-      ND_TRY(nd_sorter_next(&n, items, ROOM, from, err));
-      if (n == 0) break;
-      for (size_t i = 0; i < n; i++) {
-        const nd_pair p = nd_pair_of(items[i].key);
-        if (pass == 0) {
-          offer(l, p.a, (best){items[i].value, p.b});
-          offer(l, p.b, (best){items[i].value, p.a});
-        } else if (has(l, p.a, p.b) || has(l, p.b, p.a)) {
-          items[kept++] = items[i];
-        }
-      }
-      if (pass) ND_TRY(nd_sorter_add(out, items, kept, err));
-    }
+static nd_status offer_some(void *context, nd_item *items, size_t n, nd_error *err) {
+  lists *l = context;
+  (void)err;
+  for (size_t i = 0; i < n; i++) {
+    const nd_pair p = nd_pair_of(items[i].key);
+    offer(l, p.a, (best){items[i].value, p.b});
+    offer(l, p.b, (best){items[i].value, p.a});
   }
-  return nd_sorter_finish(out, err);
+  return ND_OK;
+}
+
+static nd_status pass_some(void *context, nd_item *items, size_t n, nd_error *err) {
+  const lists *l = context;
+  size_t kept = 0;
+  for (size_t i = 0; i < n; i++) {
+    const nd_pair p = nd_pair_of(items[i].key);
+    if (has(l, p.a, p.b) || has(l, p.b, p.a)) items[kept++] = items[i];
+  }
+  return nd_sorter_add(l->chosen, items, kept, err);
 }
 
 nd_status nd_best_pairs(nd_run *j, uint32_t top, const char *tmp, nd_error *err) {
   uint64_t n = j->store.documents;
   lists l = {.top = top, .smaller = j->settings.similarity == ND_SIMILARITY_EDIT};
-  nd_sorter *chosen = NULL;
-  nd_item *items = nd_malloc(ROOM * sizeof *items);
   l.best = nd_malloc(n * top * sizeof *l.best);
   l.n = nd_calloc(n, sizeof *l.n);
-  nd_status status = items && l.best && l.n ? ND_OK : nd_fail_memory(err, n * top * sizeof *l.best);
-  if (status == ND_OK) status = nd_sorter_new(&chosen, j->settings.memory / 8, tmp, true, err);
-  if (status == ND_OK) status = choose(chosen, &l, j->verified.sorted, items, err);
+  nd_status status = l.best && l.n ? ND_OK : nd_fail_memory(err, n * top * sizeof *l.best);
+  if (status == ND_OK) status = nd_sorter_new(&l.chosen, j->settings.memory / 8, tmp, true, err);
+  if (status == ND_OK) status = nd_sorter_each(j->verified.sorted, offer_some, &l, err);
+  if (status == ND_OK) status = nd_sorter_each(j->verified.sorted, pass_some, &l, err);
+  if (status == ND_OK) status = nd_sorter_finish(l.chosen, err);
   if (status == ND_OK) {
     nd_sorter_free(j->verified.sorted);
-    j->verified.sorted = chosen;
-    chosen = NULL;
+    j->verified.sorted = l.chosen;
+    l.chosen = NULL;
   }
-  nd_sorter_free(chosen);
-  nd_free(items);
+  nd_sorter_free(l.chosen);
   nd_free(l.best);
   nd_free(l.n);
   return status;

@@ -143,26 +143,32 @@ static nd_status add_pair(nd_sorter *out, uint32_t a, uint32_t b, uint64_t value
   return nd_sorter_add(out, &item, 1, err);
 }
 
-/* Expands each pair of first occurrences to all pairs of their exact duplicates, and adds the pairs
- * of exact duplicates. */
-static nd_status expand(nd_sorter *out, nd_run *j, const uint32_t *next, nd_item *items,
-                        nd_error *err) {
-  const uint64_t whole = nd_value_of_copies(j->settings.similarity);
-  for (;;) {
-    size_t n;
-    ND_TRY(nd_sorter_next(&n, items, ROOM, j->verified.sorted, err));
-    if (n == 0) break;
-    for (size_t i = 0; i < n; i++) {
-      const nd_pair p = nd_pair_of(items[i].key);
-      for (uint32_t x = p.a;; x = next[x]) {
-        for (uint32_t y = p.b;; y = next[y]) {
-          ND_TRY(add_pair(out, x, y, items[i].value, err));
-          if (!next[y]) break;
-        }
-        if (!next[x]) break;
+typedef struct expanding {
+  nd_sorter *out;
+  const uint32_t *next;
+} expanding;
+
+static nd_status expand_some(void *context, nd_item *items, size_t n, nd_error *err) {
+  const expanding *e = context;
+  for (size_t i = 0; i < n; i++) {
+    const nd_pair p = nd_pair_of(items[i].key);
+    for (uint32_t x = p.a;; x = e->next[x]) {
+      for (uint32_t y = p.b;; y = e->next[y]) {
+        ND_TRY(add_pair(e->out, x, y, items[i].value, err));
+        if (!e->next[y]) break;
       }
+      if (!e->next[x]) break;
     }
   }
+  return ND_OK;
+}
+
+/* Expands each pair of first occurrences to all pairs of their exact duplicates, and adds the pairs
+ * of exact duplicates. */
+static nd_status expand(nd_sorter *out, nd_run *j, const uint32_t *next, nd_error *err) {
+  const uint64_t whole = nd_value_of_copies(j->settings.similarity);
+  expanding e = {out, next};
+  ND_TRY(nd_sorter_each(j->verified.sorted, expand_some, &e, err));
   for (uint64_t d = 0; d < j->store.documents && !nd_source_has_other(&j->source); d++) {
     if (j->found.same[d] == ND_NO_DOCUMENT) continue;
     for (uint32_t y = next[d]; y; y = next[y]) ND_TRY(add_pair(out, (uint32_t)d, y, whole, err));
@@ -170,16 +176,18 @@ static nd_status expand(nd_sorter *out, nd_run *j, const uint32_t *next, nd_item
   return nd_sorter_finish(out, err);
 }
 
-static nd_status put_sorted(nd_lines *l, nd_run *j, nd_sorter *sorted, nd_item *items,
-                            nd_error *err) {
-  for (;;) {
-    size_t n;
-    ND_TRY(nd_sorter_next(&n, items, ROOM, sorted, err));
-    if (n == 0) return ND_OK;
-    for (size_t i = 0; i < n; i++)
-      ND_TRY(put_pair(l, j, nd_pair_of(items[i].key).a, nd_pair_of(items[i].key).b, items[i].value,
-                      err));
+typedef struct putting {
+  nd_lines *lines;
+  nd_run *job;
+} putting;
+
+static nd_status put_some(void *context, nd_item *items, size_t n, nd_error *err) {
+  const putting *p = context;
+  for (size_t i = 0; i < n; i++) {
+    const nd_pair pair = nd_pair_of(items[i].key);
+    ND_TRY(put_pair(p->lines, p->job, pair.a, pair.b, items[i].value, err));
   }
+  return ND_OK;
 }
 
 nd_status nd_lines_pairs_all(nd_lines *l, nd_run *j, const char *tmp, nd_error *err) {
@@ -188,15 +196,12 @@ nd_status nd_lines_pairs_all(nd_lines *l, nd_run *j, const char *tmp, nd_error *
     return nd_lines_pairs_collapsed(l, j, err);
   uint32_t *next = NULL;
   nd_sorter *sorted = NULL;
-  nd_item *items = nd_malloc(ROOM * sizeof *items);
-  nd_status status = items ? ND_OK : nd_fail_memory(err, ROOM * sizeof *items);
-  if (status == ND_OK) status = link_copies(&next, j, err);
-  if (status == ND_OK) status = nd_sorter_rewind(j->verified.sorted, err);
+  putting p = {l, j};
+  nd_status status = link_copies(&next, j, err);
   if (status == ND_OK) status = nd_sorter_new(&sorted, j->settings.memory / 4, tmp, true, err);
-  if (status == ND_OK) status = expand(sorted, j, next, items, err);
-  if (status == ND_OK) status = put_sorted(l, j, sorted, items, err);
+  if (status == ND_OK) status = expand(sorted, j, next, err);
+  if (status == ND_OK) status = nd_sorter_each(sorted, put_some, &p, err);
   nd_sorter_free(sorted);
-  nd_free(items);
   nd_free(next);
   return status;
 }

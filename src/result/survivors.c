@@ -7,7 +7,6 @@
 #include "cluster/what_if.h"
 #include "similarity/similarity.h"
 
-enum { ROOM = 1 << 12 };
 /* A similarity of 1 when similarities are added up as integers. */
 static const uint64_t similarity_unit = 1 << 20;
 
@@ -21,54 +20,53 @@ void nd_chooser_clear(nd_chooser *c) {
 
 /* --keep centre: prefers the document with the highest total similarity to its neighbours.  Sums
  * are integers, so they do not depend on the order of addition. */
-static nd_status rank_by_degree(uint64_t *rank, nd_run *j, nd_item *items, nd_error *err) {
-  nd_sorter *pairs = j->verified.sorted;
-  for (uint64_t d = 0; d < j->store.documents; d++) rank[d] = UINT64_MAX;
-  ND_TRY(nd_sorter_rewind(pairs, err));
-  for (;;) {
-    size_t n;
-    ND_TRY(nd_sorter_next(&n, items, ROOM, pairs, err));
-    if (n == 0) return ND_OK;
-    for (size_t i = 0; i < n; i++) {
-      const nd_pair p = nd_pair_of(items[i].key);
-      const nd_fraction f = nd_fraction_of(items[i].value);
-      uint64_t part = j->settings.similarity == ND_SIMILARITY_EDIT
-                          ? similarity_unit / (1 + (uint64_t)f.num)
-                          : f.num * similarity_unit / (f.den ? f.den : 1);
-      rank[p.a] -= part;
-      rank[p.b] -= part;
-    }
+typedef struct degrees {
+  uint64_t *rank;
+  bool edit;
+} degrees;
+
+static nd_status add_degrees(void *context, nd_item *items, size_t n, nd_error *err) {
+  const degrees *to = context;
+  (void)err;
+  for (size_t i = 0; i < n; i++) {
+    const nd_pair p = nd_pair_of(items[i].key);
+    const nd_fraction f = nd_fraction_of(items[i].value);
+    uint64_t part = to->edit ? similarity_unit / (1 + (uint64_t)f.num)
+                             : f.num * similarity_unit / (f.den ? f.den : 1);
+    to->rank[p.a] -= part;
+    to->rank[p.b] -= part;
   }
+  return ND_OK;
 }
 
-static nd_status order_by_degree(chooser *c, nd_item *items, nd_error *err) {
+static nd_status order_by_degree(chooser *c, nd_error *err) {
   nd_run *j = c->job;
-  uint64_t *rank = nd_malloc(j->store.documents * sizeof *rank);
-  nd_status status = rank ? ND_OK : nd_fail_memory(err, j->store.documents * sizeof *rank);
-  if (status == ND_OK) status = rank_by_degree(rank, j, items, err);
+  const uint64_t n = j->store.documents;
+  degrees d = {nd_malloc(n * sizeof *d.rank), j->settings.similarity == ND_SIMILARITY_EDIT};
+  if (!d.rank) return nd_fail_memory(err, n * sizeof *d.rank);
+  for (uint64_t i = 0; i < n; i++) d.rank[i] = UINT64_MAX;
+  nd_status status = nd_sorter_each(j->verified.sorted, add_degrees, &d, err);
   if (status == ND_OK)
-    status =
-        nd_order_make(&c->centre_order, rank, j->found.same, (uint32_t)j->store.documents, err);
-  nd_free(rank);
+    status = nd_order_make(&c->centre_order, d.rank, j->found.same, (uint32_t)n, err);
+  nd_free(d.rank);
   return status;
 }
 
-/* Sorts the pairs, between preferred documents, by position. */
-static nd_status sort_by_position(chooser *c, nd_item *items, const char *tmp, nd_error *err) {
-  nd_sorter *from = c->job->verified.sorted;
-  ND_TRY(nd_sorter_new(&c->pairs, c->job->settings.memory / 8, tmp, true, err));
-  ND_TRY(nd_sorter_rewind(from, err));
-  for (;;) {
-    size_t n;
-    ND_TRY(nd_sorter_next(&n, items, ROOM, from, err));
-    if (n == 0) return nd_sorter_finish(c->pairs, err);
-    for (size_t i = 0; i < n; i++) {
-      const nd_pair p = nd_pair_of(items[i].key);
-      items[i].key =
-          nd_pair_ascending(nd_order_position(c->order, p.a), nd_order_position(c->order, p.b));
-    }
-    ND_TRY(nd_sorter_add(c->pairs, items, n, err));
+static nd_status translate_some(void *context, nd_item *items, size_t n, nd_error *err) {
+  const chooser *c = context;
+  for (size_t i = 0; i < n; i++) {
+    const nd_pair p = nd_pair_of(items[i].key);
+    items[i].key =
+        nd_pair_ascending(nd_order_position(c->order, p.a), nd_order_position(c->order, p.b));
   }
+  return nd_sorter_add(c->pairs, items, n, err);
+}
+
+/* Sorts the pairs, between preferred documents, by position. */
+static nd_status sort_by_position(chooser *c, const char *tmp, nd_error *err) {
+  ND_TRY(nd_sorter_new(&c->pairs, c->job->settings.memory / 8, tmp, true, err));
+  ND_TRY(nd_sorter_each(c->job->verified.sorted, translate_some, c, err));
+  return nd_sorter_finish(c->pairs, err);
 }
 
 nd_status nd_survivors_missing(nd_item **items, size_t *n, const nd_clusters *c, nd_error *err) {
@@ -126,17 +124,17 @@ static nd_status count_higher(nd_run *j, nd_sorter *pairs, const char *tmp, nd_e
   return ND_OK;
 }
 
-static nd_status group(nd_clusters *out, chooser *c, nd_item *items, const char *tmp,
-                       nd_error *err) {
-  nd_run *j = c->job;
+nd_status nd_survivors_group(nd_clusters *out, nd_chooser *c, nd_run *j, const char *tmp,
+                             nd_error *err) {
+  c->job = j;
   nd_sorter *pairs = j->verified.sorted;
   c->order = &j->found.order;
   if (j->settings.keep == ND_KEEP_CENTRE) {
-    ND_TRY(order_by_degree(c, items, err));
+    ND_TRY(order_by_degree(c, err));
     c->order = &c->centre_order;
   }
   if (c->order->position) {
-    ND_TRY(sort_by_position(c, items, tmp, err));
+    ND_TRY(sort_by_position(c, tmp, err));
     pairs = c->pairs;
   }
   ND_TRY(nd_clusters_init(out, (uint32_t)j->store.documents, err));
@@ -156,16 +154,6 @@ static nd_status group(nd_clusters *out, chooser *c, nd_item *items, const char 
   return count_higher(j, pairs, tmp, err);
 }
 
-nd_status nd_survivors_group(nd_clusters *out, nd_chooser *c, nd_run *j, const char *tmp,
-                             nd_error *err) {
-  c->job = j;
-  nd_item *items = nd_malloc(ROOM * sizeof *items);
-  nd_status status = items ? ND_OK : nd_fail_memory(err, ROOM * sizeof *items);
-  if (status == ND_OK) status = group(out, c, items, tmp, err);
-  nd_free(items);
-  return status;
-}
-
 nd_status nd_survivors(nd_clusters *out, nd_run *j, const char *tmp, nd_error *err) {
   nd_chooser c = {0};
   nd_status status = nd_survivors_group(out, &c, j, tmp, err);
@@ -174,4 +162,20 @@ nd_status nd_survivors(nd_clusters *out, nd_run *j, const char *tmp, nd_error *e
   if (status == ND_OK) nd_survivors_copies(out, &c);
   nd_chooser_clear(&c);
   return status;
+}
+
+nd_status nd_survivors_count(uint32_t **size, nd_summary *s, const nd_clusters *c, nd_error *err) {
+  uint32_t *of = nd_calloc(c->n, sizeof *of);
+  *size = of;
+  if (!of) return nd_fail_memory(err, c->n * sizeof *of);
+  for (uint32_t d = 0; d < c->n; d++) {
+    of[c->centre[d]]++;
+    s->dropped += c->centre[d] != d;
+  }
+  for (uint32_t d = 0; d < c->n; d++) {
+    if (of[d] < 2) continue;
+    s->clusters++;
+    if (of[d] > s->largest_cluster) s->largest_cluster = of[d];
+  }
+  return ND_OK;
 }

@@ -31,4 +31,10 @@ void nd_survivors_copies(nd_clusters *out, const nd_chooser *c);
  * similarity of d to it. */
 nd_status nd_survivors(nd_clusters *out, nd_run *j, const char *tmp, nd_error *err) ND_MUST_CHECK;
 
+/* Adds to the summary the clusters of at least 2 documents, the largest size and the dropped
+ * documents.  *size, owned: per kept document the size of its cluster, itself included; 0 for
+ * dropped ones. */
+nd_status nd_survivors_count(uint32_t **size, nd_summary *s, const nd_clusters *c,
+                             nd_error *err) ND_MUST_CHECK;
+
 #endif

@@ -97,20 +97,18 @@ static nd_status give_pairs(nd_sorter *to, const nd_item *items, size_t n, nd_er
   return nd_sorter_add(to, out, kept, err);
 }
 
-static nd_status spread_counts(nd_spread *counts, nd_sorter *pairs, uint64_t documents,
-                               nd_error *err) {
-  nd_item items[1 << 10];
-  ND_TRY(nd_sorter_finish(pairs, err));
-  for (;;) {
-    size_t n;
-    ND_TRY(nd_sorter_next(&n, items, sizeof items / sizeof *items, pairs, err));
-    if (n == 0) return ND_OK;
-    for (size_t i = 0; i < n; i++) {
-      uint32_t place =
-          (uint32_t)((uint64_t)nd_pair_of(items[i].key).a * nd_spread_places(counts) / documents);
-      ND_TRY(nd_spread_add(counts, place, items[i].key, items[i].value, err));
-    }
-  }
+typedef struct count_spread {
+  nd_spread *counts;
+  uint64_t documents;
+} count_spread;
+
+static nd_status spread_counts(void *context, nd_item *items, size_t n, nd_error *err) {
+  const count_spread *s = context;
+  const uint64_t places = nd_spread_places(s->counts);
+  for (size_t i = 0; i < n; i++)
+    ND_TRY(nd_spread_add(s->counts, (uint32_t)(nd_pair_of(items[i].key).a * places / s->documents),
+                         items[i].key, items[i].value, err));
+  return ND_OK;
 }
 
 nd_status nd_stage_expand(nd_spread *counts, nd_stage *s, const nd_str *runs, size_t n,
@@ -129,7 +127,9 @@ nd_status nd_stage_expand(nd_spread *counts, nd_stage *s, const nd_str *runs, si
       end++;
     if (end - i > 1) status = give_pairs(pairs, at, end - i, err);
   }
-  if (status == ND_OK) status = spread_counts(counts, pairs, documents, err);
+  count_spread spread = {counts, documents};
+  if (status == ND_OK) status = nd_sorter_finish(pairs, err);
+  if (status == ND_OK) status = nd_sorter_each(pairs, spread_counts, &spread, err);
   nd_sorter_free(pairs);
   return status;
 }

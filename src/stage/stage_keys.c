@@ -125,23 +125,30 @@ nd_status nd_stage_keys(nd_spread *out, nd_stage *s, nd_str image, const uint32_
 
 /* Edges by the first position; `of` (NULL: they are that already) says the position of a number.
  * A byte is enough to tell stars. */
+typedef struct edge_spread {
+  nd_spread *edges;
+  const uint32_t *of;
+  uint64_t positions;
+} edge_spread;
+
+static nd_status spread_some(void *context, nd_item *items, size_t n, nd_error *err) {
+  const edge_spread *s = context;
+  const uint64_t places = nd_spread_places(s->edges);
+  for (size_t i = 0; i < n; i++) {
+    nd_pair p = nd_pair_of(items[i].key);
+    if (s->of) p = (nd_pair){s->of[p.a], s->of[p.b]};
+    uint64_t star = items[i].value == ND_PAIR_STAR ? ND_STAGE_STAR : ND_STAGE_FULL;
+    ND_TRY(nd_spread_add(s->edges, (uint32_t)(p.a * places / s->positions), nd_pair_key(p.a, p.b),
+                         star, err));
+  }
+  return ND_OK;
+}
+
 static nd_status spread_edges(nd_spread *edges, nd_sorter *pairs, const uint32_t *of,
                               uint64_t positions, nd_error *err) {
-  nd_item items[1 << 10];
-  uint32_t places = nd_spread_places(edges);
+  edge_spread s = {edges, of, positions};
   ND_TRY(nd_sorter_finish(pairs, err));
-  for (;;) {
-    size_t n;
-    ND_TRY(nd_sorter_next(&n, items, sizeof items / sizeof *items, pairs, err));
-    if (n == 0) return ND_OK;
-    for (size_t i = 0; i < n; i++) {
-      nd_pair p = nd_pair_of(items[i].key);
-      if (of) p = (nd_pair){of[p.a], of[p.b]};
-      uint64_t star = items[i].value == ND_PAIR_STAR ? ND_STAGE_STAR : ND_STAGE_FULL;
-      ND_TRY(nd_spread_add(edges, (uint32_t)((uint64_t)p.a * places / positions),
-                           nd_pair_key(p.a, p.b), star, err));
-    }
-  }
+  return nd_sorter_each(pairs, spread_some, &s, err);
 }
 
 static nd_status group_buckets(nd_sorter *pairs, nd_bucket_stats *seen, nd_stage *s, size_t total,

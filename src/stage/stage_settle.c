@@ -3,6 +3,7 @@
  * What is left is small (numbers and values) and sequential: the rounds of the
  * verifier decide which star edges are spared, and greedy stars follow an
  * order.  So one place does it, with the very functions of the pipeline. */
+#include "cluster/union_find.h"
 #include "result/lines.h"
 #include "result/summary.h"
 #include "settings/describe.h"
@@ -84,28 +85,15 @@ static bool pair_exists(uint64_t key, uint64_t documents) {
   return nd_pair_of(key).a < documents && nd_pair_of(key).b < documents;
 }
 
-static uint32_t find_root(uint32_t *root, uint32_t x) {
-  while (root[x] != x) {
-    root[x] = root[root[x]];
-    x = root[x];
-  }
-  return x;
-}
-
 nd_status nd_stage_components(uint32_t *root, uint64_t documents, const uint64_t *pairs, size_t n,
                               nd_error *err) {
-  for (uint64_t d = 0; d < documents; d++) root[d] = (uint32_t)d;
+  nd_union_start(root, (uint32_t)documents);
   for (size_t i = 0; i < n; i++) {
     if (!pair_exists(pairs[i], documents))
       return nd_fail(err, ND_ERR_DATA, "pair %zu names a document that does not exist", i);
-    uint32_t a = find_root(root, nd_pair_of(pairs[i]).a);
-    uint32_t b = find_root(root, nd_pair_of(pairs[i]).b);
-    if (a < b)
-      root[b] = a;
-    else
-      root[a] = b;
+    nd_union_join(root, nd_pair_of(pairs[i]).a, nd_pair_of(pairs[i]).b);
   }
-  for (uint64_t d = 0; d < documents; d++) root[d] = find_root(root, (uint32_t)d);
+  nd_union_flatten(root, (uint32_t)documents);
   return ND_OK;
 }
 
@@ -183,19 +171,23 @@ uint64_t nd_settle_pair_count(const nd_settle *t) {
   return t->job.verified.pairs;
 }
 
-nd_status nd_settle_pairs(uint64_t *pairs, uint64_t *values, nd_settle *t, nd_error *err) {
-  nd_item items[1 << 10];
-  size_t at = 0;
-  ND_TRY(nd_sorter_rewind(t->job.verified.sorted, err));
-  for (;;) {
-    size_t n;
-    ND_TRY(nd_sorter_next(&n, items, sizeof items / sizeof *items, t->job.verified.sorted, err));
-    if (n == 0) return ND_OK;
-    for (size_t i = 0; i < n; i++, at++) {
-      pairs[at] = items[i].key;
-      values[at] = items[i].value;
-    }
+typedef struct unpacking {
+  uint64_t *pairs, *values;
+} unpacking;
+
+static nd_status unpack_some(void *context, nd_item *items, size_t n, nd_error *err) {
+  unpacking *u = context;
+  (void)err;
+  for (size_t i = 0; i < n; i++) {
+    *u->pairs++ = items[i].key;
+    *u->values++ = items[i].value;
   }
+  return ND_OK;
+}
+
+nd_status nd_settle_pairs(uint64_t *pairs, uint64_t *values, nd_settle *t, nd_error *err) {
+  unpacking u = {pairs, values};
+  return nd_sorter_each(t->job.verified.sorted, unpack_some, &u, err);
 }
 
 nd_status nd_settle_cluster(const uint64_t **missing, size_t *n, nd_settle *t,
@@ -229,16 +221,7 @@ nd_status nd_settle_finish(nd_settle *t, const uint64_t *values, size_t n, nd_er
   for (size_t i = 0; i < n; i++) c->value[nd_pair_of(t->missing[i]).b] = values[i];
   nd_survivors_copies(c, &t->chooser);
   nd_summary *s = &t->summary;
-  t->size = nd_calloc(c->n, sizeof *t->size);
-  if (!t->size) return nd_fail_memory(err, c->n * sizeof *t->size);
-  for (uint32_t i = 0; i < c->n; i++) {
-    t->size[c->centre[i]]++;
-    s->dropped += c->centre[i] != i;
-  }
-  for (uint32_t i = 0; i < c->n; i++) {
-    s->clusters += t->size[i] >= 2;
-    if (t->size[i] >= 2 && t->size[i] > s->largest_cluster) s->largest_cluster = t->size[i];
-  }
+  ND_TRY(nd_survivors_count(&t->size, s, c, err));
   s->kept = c->n - s->dropped;
   t->clustered = true;
   return ND_OK;
@@ -252,21 +235,22 @@ void nd_settle_result(uint32_t *centre, uint64_t *value, const nd_settle *t) {
   }
 }
 
+static nd_status want_some(void *context, nd_item *items, size_t n, nd_error *err) {
+  uint8_t *wanted = context;
+  (void)err;
+  for (size_t i = 0; i < n; i++)
+    wanted[nd_pair_of(items[i].key).a] = wanted[nd_pair_of(items[i].key).b] = 1;
+  return ND_OK;
+}
+
 void nd_settle_wanted(uint8_t *wanted, const nd_settle *t, int collapse) {
   const nd_run *j = &t->job;
   const uint32_t *same = j->found.same;
   uint64_t n = j->store.documents;
-  nd_item items[1 << 10];
   nd_error ignored;
   (void)collapse; /* copies are named either way */
   memset(wanted, 0, n);
-  nd_status status = nd_sorter_rewind(j->verified.sorted, &ignored);
-  for (size_t got = 1; status == ND_OK && got;) {
-    status =
-        nd_sorter_next(&got, items, sizeof items / sizeof *items, j->verified.sorted, &ignored);
-    for (size_t i = 0; status == ND_OK && i < got; i++)
-      wanted[nd_pair_of(items[i].key).a] = wanted[nd_pair_of(items[i].key).b] = 1;
-  }
+  nd_status status = nd_sorter_each(j->verified.sorted, want_some, wanted, &ignored);
   /* Pairs that could not be read: more ids than are needed, and who reads them next says why. */
   if (status != ND_OK) memset(wanted, 1, n);
   for (uint64_t d = 0; d < n; d++) {

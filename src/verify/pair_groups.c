@@ -2,6 +2,7 @@
 #include "verify/pair_groups.h"
 
 #include "base/hash.h"
+#include "cluster/union_find.h"
 
 /* A job ends after so many pairs; one group's only after more, as another
  * thread would have to read its documents again. */
@@ -59,11 +60,6 @@ static uint32_t local_number(nd_pair_groups *t, uint32_t document, uint32_t *cou
   return number;
 }
 
-static uint32_t root_of(nd_pair_groups *t, uint32_t x) {
-  while (t->parent[x] != x) x = t->parent[x] = t->parent[t->parent[x]];
-  return x;
-}
-
 /* Unites what hangs together; returns how many documents there are. */
 static uint32_t unite(nd_pair_groups *t, const nd_item *items, size_t n) {
   uint32_t count = 0;
@@ -72,12 +68,7 @@ static uint32_t unite(nd_pair_groups *t, const nd_item *items, size_t n) {
     uint32_t a = local_number(t, nd_pair_of(items[i].key).a, &count);
     uint32_t b = local_number(t, nd_pair_of(items[i].key).b, &count);
     t->local[i] = a;
-    a = root_of(t, a);
-    b = root_of(t, b);
-    if (a < b)
-      t->parent[b] = a;
-    else
-      t->parent[a] = b;
+    nd_union_join(t->parent, a, b);
   }
   return count;
 }
@@ -112,9 +103,9 @@ nd_status nd_pair_groups_plan(nd_pair_groups *t, const nd_item *items, size_t n,
   uint32_t count = groups ? unite(t, items, n) : 0;
   memset(t->pairs, 0, count * sizeof *t->pairs);
   memset(t->members, 0, count * sizeof *t->members);
-  for (uint32_t d = 0; d < count; d++) t->members[root_of(t, d)]++;
+  for (uint32_t d = 0; d < count; d++) t->members[nd_union_root(t->parent, d)]++;
   for (size_t i = 0; groups && i < n; i++) {
-    t->local[i] = root_of(t, t->local[i]);
+    t->local[i] = nd_union_root(t->parent, t->local[i]);
     t->pairs[t->local[i]]++;
   }
   /* Where each group's pairs begin; the others come last. */

@@ -10,7 +10,7 @@
 
 /* A pair's value is nd_similarity_pack's fraction; copies are whole. */
 static inline uint64_t nd_value_of_copies(nd_similarity kind) {
-  return kind == ND_SIMILARITY_EDIT ? 1 : nd_fraction_pack(1, 1);
+  return nd_fraction_pack(kind != ND_SIMILARITY_EDIT, 1);
 }
 
 typedef struct nd_verified {

@@ -152,6 +152,75 @@ static void rewinds_from_the_middle(void **state) {
 }
 
 /* Many runs: 200 of them through the smallest windows. */
+typedef struct taken {
+  nd_item items[20000];
+  size_t n, stop_at;
+} taken;
+
+static nd_status take(void *context, nd_item *items, size_t n, nd_error *e) {
+  taken *t = context;
+  if (t->n >= t->stop_at) return nd_fail(e, ND_ERR_DATA, "enough");
+  memcpy(t->items + t->n, items, n * sizeof *items);
+  memset(items, 0xff, n * sizeof *items); /* the batch is the taker's */
+  t->n += n;
+  return ND_OK;
+}
+
+static void each_passes_every_item_again_and_again(void **state) {
+  (void)state;
+  static taken t;
+  static nd_item want[20000];
+  for (uint64_t memory = 1 << 16; memory <= 1 << 24; memory <<= 8) { /* runs; in memory */
+    nd_sorter *s;
+    ok(nd_sorter_new(&s, memory, dir, false, &err));
+    for (size_t i = 0; i < 20000; i++)
+      want[i] = (nd_item){nd_rng_below(&rng, 500), i}; /* by_item compares values, too */
+    ok(nd_sorter_add(s, want, 20000, &err));
+    qsort(want, 20000, sizeof *want, by_item);
+    ok(nd_sorter_finish(s, &err));
+    for (int pass = 0; pass < 3; pass++) {
+      t = (taken){.stop_at = SIZE_MAX};
+      ok(nd_sorter_each(s, take, &t, &err));
+      assert_int_equal(t.n, 20000);
+      assert_memory_equal(t.items, want, sizeof want);
+    }
+    t = (taken){.stop_at = 5000};
+    assert_int_equal(nd_sorter_each(s, take, &t, &err), ND_ERR_DATA);
+    nd_sorter_free(s);
+  }
+}
+
+static nd_status sum_counts(void *context, nd_item last, uint64_t count, nd_error *e) {
+  uint64_t *sum = context;
+  (void)e;
+  sum[0] += 1;
+  sum[1] += count;
+  sum[2] += last.key * 1000 + last.value;
+  return ND_OK;
+}
+
+static void different_values_of_a_key_are_counted(void **state) {
+  (void)state;
+  const nd_item items[] = {{7, 2}, {7, 1}, {7, 2}, {0, 0}, {7, 2}, {9, 5}, {0, 0}, {9, 6}};
+  uint64_t sum[3] = {0};
+  nd_sorter *s;
+  ok(nd_sorter_new(&s, 1 << 20, dir, false, &err));
+  nd_sorter_by_value(s);
+  ok(nd_sorter_finish(s, &err));
+  ok(nd_sorter_count_values(s, sum_counts, sum, &err));
+  assert_int_equal(sum[0], 0);
+  nd_sorter_free(s);
+  ok(nd_sorter_new(&s, 1 << 20, dir, false, &err));
+  nd_sorter_by_value(s);
+  ok(nd_sorter_add(s, items, 8, &err));
+  ok(nd_sorter_finish(s, &err));
+  ok(nd_sorter_count_values(s, sum_counts, sum, &err));
+  assert_int_equal(sum[0], 3);         /* keys 0, 7, 9 */
+  assert_int_equal(sum[1], 1 + 2 + 2); /* {0}, {1, 2}, {5, 6} */
+  assert_int_equal(sum[2], 0 + 7002 + 9006);
+  nd_sorter_free(s);
+}
+
 static void merges_many_runs(void **state) {
   (void)state;
   size_t n = 200 * 4096 + 17;
@@ -351,6 +420,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(sorts_like_memory),
       cmocka_unit_test(rewinds_from_the_middle),
+      cmocka_unit_test(each_passes_every_item_again_and_again),
+      cmocka_unit_test(different_values_of_a_key_are_counted),
       cmocka_unit_test(merges_many_runs),
       cmocka_unit_test(merges_large_runs),
       cmocka_unit_test(threads_add_together),

@@ -11,6 +11,7 @@
 #include <math.h>
 
 #include "base/radix.h"
+#include "cluster/union_find.h"
 #include "study/common/compare.h"
 
 typedef struct table {
@@ -22,14 +23,6 @@ typedef struct table {
   uint32_t x_n, y_n; /* clusters */
 } table;
 
-static uint32_t root_of(uint32_t *up, uint32_t d) {
-  while (up[d] != d) {
-    up[d] = up[up[d]];
-    d = up[d];
-  }
-  return d;
-}
-
 /* A label for every document; *count above all labels. */
 static void label(uint32_t *out, uint32_t *count, const nd_compare *c, const nd_list *l) {
   uint32_t next = 0;
@@ -38,17 +31,13 @@ static void label(uint32_t *out, uint32_t *count, const nd_compare *c, const nd_
     for (uint32_t d = 0; d < c->n; d++)
       out[d] = l->cluster[d] < ND_CONTRADICTED ? l->cluster[d] : next++;
   } else {
-    for (uint32_t d = 0; d < c->n; d++) out[d] = d;
+    nd_union_start(out, c->n);
     for (size_t i = 0; i < l->n; i++) {
       const nd_pair p = nd_pair_of(l->key[i]);
       if (l->judged[i] != ND_JUDGED_YES || c->without[p.a] || c->without[p.b]) continue;
-      const uint32_t a = root_of(out, p.a), b = root_of(out, p.b);
-      if (a < b)
-        out[b] = a;
-      else
-        out[a] = b;
+      nd_union_join(out, p.a, p.b);
     }
-    for (uint32_t d = 0; d < c->n; d++) out[d] = root_of(out, d);
+    nd_union_flatten(out, c->n);
     next = c->n;
   }
   *count = next;

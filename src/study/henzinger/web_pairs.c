@@ -14,7 +14,7 @@
 
 /* A run of equal values above this gives a star: a study of a corpus with a
  * million equal menus ends, too. */
-enum { CAP = 2000, ROOM = 1 << 12 };
+enum { CAP = 2000 };
 #define SORT_MEMORY (UINT64_C(1) << 28)
 
 typedef struct sketcher {
@@ -44,32 +44,27 @@ static uint64_t super_at(const void *context, uint64_t row, uint32_t place) {
   return p->sketch[row * ND_WEB_WORDS + place];
 }
 
-static nd_status push(nd_web_list *l, const nd_pages *p, uint64_t key, nd_error *err) {
-  const uint64_t *x = p->sketch + (size_t)nd_pair_of(key).a * ND_WEB_WORDS;
-  const uint64_t *y = p->sketch + (size_t)nd_pair_of(key).b * ND_WEB_WORDS;
-  ND_TRY(nd_array_grow(&l->pairs, &l->cap, l->n + 1, sizeof *l->pairs, err));
-  l->pairs[l->n++] =
-      (nd_web_pair){key, nd_super_agree(x, y, ND_WEB_SUPERS),
-                    nd_projection_agree(x + ND_WEB_SUPERS, y + ND_WEB_SUPERS, ND_WEB_BITS / 64)};
-  return ND_OK;
-}
+typedef struct collecting {
+  nd_web_list *list;
+  const nd_pages *pages;
+  unsigned least; /* super-shingles that agree */
+} collecting;
 
-/* What came out of a sorter, as far as it is similar enough. */
-static nd_status collect(nd_web_list *l, const nd_pages *p, nd_sorter *from, bool by_b,
-                         nd_error *err) {
-  nd_item *items = nd_malloc(ROOM * sizeof *items);
-  nd_status status =
-      items ? nd_sorter_finish(from, err) : nd_fail_memory(err, ROOM * sizeof *items);
-  size_t got = 1;
-  while (status == ND_OK && got) {
-    status = nd_sorter_next(&got, items, ROOM, from, err);
-    for (size_t i = 0; i < got && status == ND_OK; i++) {
-      status = push(l, p, items[i].key, err);
-      if (status == ND_OK && by_b && l->pairs[l->n - 1].b < ND_WEB_B) l->n--;
-    }
+static nd_status collect(void *context, nd_item *items, size_t n, nd_error *err) {
+  const collecting *c = context;
+  nd_web_list *l = c->list;
+  ND_TRY(nd_array_grow(&l->pairs, &l->cap, l->n + n, sizeof *l->pairs, err));
+  for (size_t i = 0; i < n; i++) {
+    const nd_pair p = nd_pair_of(items[i].key);
+    const uint64_t *x = c->pages->sketch + (size_t)p.a * ND_WEB_WORDS;
+    const uint64_t *y = c->pages->sketch + (size_t)p.b * ND_WEB_WORDS;
+    nd_web_pair *out = &l->pairs[l->n];
+    *out =
+        (nd_web_pair){items[i].key, nd_super_agree(x, y, ND_WEB_SUPERS),
+                      nd_projection_agree(x + ND_WEB_SUPERS, y + ND_WEB_SUPERS, ND_WEB_BITS / 64)};
+    l->n += out->b >= c->least;
   }
-  nd_free(items);
-  return status;
+  return ND_OK;
 }
 
 static nd_status find_b(nd_web *w, unsigned threads, const char *tmp, nd_error *err) {
@@ -85,7 +80,9 @@ static nd_status find_b(nd_web *w, unsigned threads, const char *tmp, nd_error *
   nd_status status = nd_sorter_new(&sorter, SORT_MEMORY, tmp, true, err);
   if (status == ND_OK) nd_sorter_sum(sorter);
   if (status == ND_OK) status = nd_shared_pairs(sorter, &stats, &q, err);
-  if (status == ND_OK) status = collect(&w->b, &w->pages, sorter, true, err);
+  collecting c = {&w->b, &w->pages, ND_WEB_B};
+  if (status == ND_OK) status = nd_sorter_finish(sorter, err);
+  if (status == ND_OK) status = nd_sorter_each(sorter, collect, &c, err);
   nd_sorter_free(sorter);
   w->hot += stats.hot;
   return status;
@@ -109,7 +106,9 @@ static nd_status find_c(nd_web *w, unsigned threads, const char *tmp, nd_error *
                           .cap = CAP};
   nd_status status = nd_sorter_new(&sorter, SORT_MEMORY, tmp, true, err);
   if (status == ND_OK) status = nd_hamming_pairs(sorter, &stats, &q, err);
-  if (status == ND_OK) status = collect(&w->c, &w->pages, sorter, false, err);
+  collecting c = {&w->c, &w->pages, 0};
+  if (status == ND_OK) status = nd_sorter_finish(sorter, err);
+  if (status == ND_OK) status = nd_sorter_each(sorter, collect, &c, err);
   nd_sorter_free(sorter);
   nd_free(vectors);
   w->hot += stats.hot;

@@ -17,7 +17,7 @@
 #include "text/site.h"
 #include "text/words.h"
 
-enum { MOST = 1000000 /* pairs whose words are compared */, ROOM = 1 << 12, JOB = 32 };
+enum { MOST = 1000000 /* pairs whose words are compared */, ROOM = 1 << 10, JOB = 32 };
 enum { MILLION = 1000000 }; /* similarities are added up in millionths */
 
 typedef struct counts {
@@ -40,12 +40,12 @@ typedef struct sources {
   nd_study_run *run;
   nd_run job;
   judge *judges;
-  nd_item *items;
+  nd_item *items; /* the batch at hand; borrowed */
   size_t n;
   bool copies; /* the items are pairs of copies */
   counts kind[ND_DIFFERENCES];
   uint64_t url_kind[ND_URL_DIFFERENCES];
-  uint64_t seen, judged, every;
+  uint64_t all, seen, judged, every; /* pairs, copies included */
 } sources;
 
 static nd_status take(judge *j, const sources *s, int side, uint32_t document, nd_error *err) {
@@ -87,7 +87,7 @@ static nd_status judge_pair(judge *j, const sources *s, const nd_item *pair, nd_
   return ND_OK;
 }
 
-static nd_status judge_some(void *context, unsigned member, uint64_t job, nd_error *err) {
+static nd_status judge_job(void *context, unsigned member, uint64_t job, nd_error *err) {
   const sources *s = context;
   judge *j = &s->judges[member];
   if (!j->texts) {
@@ -100,48 +100,50 @@ static nd_status judge_some(void *context, unsigned member, uint64_t job, nd_err
 }
 
 /* Judges the items at hand, every so many-th of all. */
-static nd_status judge_items(sources *s, uint64_t all, nd_error *err) {
+static nd_status judge_items(sources *s, nd_item *items, size_t n, nd_error *err) {
   size_t kept = 0;
-  for (size_t i = 0; i < s->n; i++) {
-    s->items[kept] = s->items[i];
+  for (size_t i = 0; i < n; i++) {
+    items[kept] = items[i];
     kept += s->seen++ % s->every == 0;
   }
+  s->items = items;
   s->n = kept;
   s->judged += kept;
-  ND_TRY(nd_threads_run(s->job.settings.threads, (s->n + JOB - 1) / JOB, judge_some, s, err));
-  s->n = 0;
-  return nd_run_report(&s->job, "compare", s->seen, all, err);
+  ND_TRY(nd_threads_run(s->job.settings.threads, (s->n + JOB - 1) / JOB, judge_job, s, err));
+  return nd_run_report(&s->job, "compare", s->seen, s->all, err);
 }
 
-static nd_status count_pairs(uint64_t *out, sources *s, nd_error *err) {
-  size_t got;
-  ND_TRY(nd_sorter_rewind(s->job.verified.sorted, err));
-  do {
-    ND_TRY(nd_sorter_next(&got, s->items, ROOM, s->job.verified.sorted, err));
-    *out += got;
-  } while (got);
-  return nd_sorter_rewind(s->job.verified.sorted, err);
+static nd_status count_pairs(void *context, nd_item *items, size_t n, nd_error *err) {
+  (void)items;
+  (void)err;
+  *(uint64_t *)context += n;
+  return ND_OK;
+}
+
+static nd_status judge_some(void *context, nd_item *items, size_t n, nd_error *err) {
+  return judge_items(context, items, n, err);
 }
 
 static nd_status judge_all(sources *s, nd_error *err) {
   nd_run *j = &s->job;
-  uint64_t whole = nd_value_of_copies(j->settings.similarity), all = j->found.copies;
-  ND_TRY(count_pairs(&all, s, err));
-  s->every = all / MOST + 1;
+  const uint64_t whole = nd_value_of_copies(j->settings.similarity);
+  s->all = j->found.copies;
+  ND_TRY(nd_sorter_each(j->verified.sorted, count_pairs, &s->all, err));
+  s->every = s->all / MOST + 1;
   s->copies = true;
+  nd_item copies[ROOM];
+  size_t n = 0;
   for (uint32_t d = 0; d < j->store.documents && !nd_source_has_other(&j->source); d++) {
     uint32_t first = j->found.same[d];
     if (first == ND_NO_DOCUMENT || first == d) continue;
-    s->items[s->n++] = (nd_item){nd_pair_key(first, d), whole};
-    if (s->n == ROOM) ND_TRY(judge_items(s, all, err));
+    copies[n++] = (nd_item){nd_pair_key(first, d), whole};
+    if (n < ROOM) continue;
+    ND_TRY(judge_items(s, copies, n, err));
+    n = 0;
   }
-  ND_TRY(judge_items(s, all, err));
+  ND_TRY(judge_items(s, copies, n, err));
   s->copies = false;
-  for (;;) {
-    ND_TRY(nd_sorter_next(&s->n, s->items, ROOM, j->verified.sorted, err));
-    if (s->n == 0) break;
-    ND_TRY(judge_items(s, all, err));
-  }
+  ND_TRY(nd_sorter_each(j->verified.sorted, judge_some, s, err));
   for (unsigned t = 0; t < j->settings.threads; t++) {
     for (int k = 0; k < ND_DIFFERENCES; k++) {
       const counts *c = &s->judges[t].kind[k];
@@ -264,8 +266,7 @@ static nd_status work_on(sources *s, const char *work, nd_error *err) {
   ND_TRY(nd_job_match(j, work, err));
   unsigned threads = j->settings.threads;
   s->judges = nd_calloc(threads, sizeof *s->judges);
-  s->items = nd_malloc(ROOM * sizeof *s->items);
-  if (!s->judges || !s->items) return nd_fail_memory(err, threads * sizeof *s->judges);
+  if (!s->judges) return nd_fail_memory(err, threads * sizeof *s->judges);
   ND_TRY(judge_all(s, err));
   j->summary->kept = j->store.documents;
   ND_TRY(put_kinds(s, err));
@@ -291,7 +292,6 @@ nd_status nd_study_sources(nd_study_run *run, nd_error *err) {
   if (status == ND_OK) status = work_on(&s, work, err);
   for (unsigned t = 0; s.judges && t < s.job.settings.threads; t++) clear_judge(&s.judges[t]);
   nd_free(s.judges);
-  nd_free(s.items);
   nd_job_finish(&s.job);
   nd_job_close(&s.job);
   if (work) {

@@ -34,7 +34,6 @@ enum {
   LEVELS = 11,  /* distances 0 … 10; steps of R use the first 6 */
   SAMPLE = 100, /* pairs of each level for the cosine */
   CAP = 2000,
-  ROOM = 1 << 12,
   WORDS = 1 + SIZES * FUNCTIONS
 };
 #define SORT_MEMORY (UINT64_C(1) << 28)
@@ -103,37 +102,34 @@ static void add_pair(library *l, level *to, uint64_t key) {
   to->seen++;
 }
 
-typedef nd_status (*take_pair)(library *l, treatment *t, const nd_item *item, int which);
+/* Pairs from a sorter on their way to the levels of one treatment. */
+typedef struct levelling {
+  library *library;
+  treatment *treatment;
+  int which;
+} levelling;
 
-static nd_status take_simhash(library *l, treatment *t, const nd_item *item, int which) {
-  (void)which;
-  add_pair(l, &t->levels[item->value], item->key);
+static nd_status take_simhash(void *context, nd_item *items, size_t n, nd_error *err) {
+  const levelling *l = context;
+  (void)err;
+  for (size_t i = 0; i < n; i++)
+    add_pair(l->library, &l->treatment->levels[items[i].value], items[i].key);
   return ND_OK;
 }
 
-static nd_status take_values(library *l, treatment *t, const nd_item *item, int which) {
-  const nd_pair p = nd_pair_of(item->key);
-  const uint64_t *x = l->pages.sketch + (size_t)p.a * WORDS + 1 + which * FUNCTIONS;
-  const uint64_t *y = l->pages.sketch + (size_t)p.b * WORDS + 1 + which * FUNCTIONS;
-  unsigned agree = 0;
-  for (int i = 0; i < FUNCTIONS; i++) agree += x[i] == y[i];
-  unsigned step = agree * 10 / FUNCTIONS; /* 5 … 10 */
-  if (step >= 5) add_pair(l, &t->levels[step - 5], item->key);
-  return ND_OK;
-}
-
-static nd_status drain(library *l, treatment *t, nd_sorter *from, take_pair take, int which,
-                       nd_error *err) {
-  nd_item *items = nd_malloc(ROOM * sizeof *items);
-  nd_status status =
-      items ? nd_sorter_finish(from, err) : nd_fail_memory(err, ROOM * sizeof *items);
-  size_t got = 1;
-  while (status == ND_OK && got) {
-    status = nd_sorter_next(&got, items, ROOM, from, err);
-    for (size_t i = 0; i < got && status == ND_OK; i++) status = take(l, t, &items[i], which);
+static nd_status take_values(void *context, nd_item *items, size_t n, nd_error *err) {
+  const levelling *l = context;
+  const uint64_t *values = l->library->pages.sketch + 1 + l->which * FUNCTIONS;
+  (void)err;
+  for (size_t i = 0; i < n; i++) {
+    const nd_pair p = nd_pair_of(items[i].key);
+    const uint64_t *x = values + (size_t)p.a * WORDS, *y = values + (size_t)p.b * WORDS;
+    unsigned agree = 0;
+    for (int k = 0; k < FUNCTIONS; k++) agree += x[k] == y[k];
+    unsigned step = agree * 10 / FUNCTIONS; /* 5 … 10 */
+    if (step >= 5) add_pair(l->library, &l->treatment->levels[step - 5], items[i].key);
   }
-  nd_free(items);
-  return status;
+  return ND_OK;
 }
 
 static nd_status find_simhash(library *l, unsigned threads, const char *tmp, nd_error *err) {
@@ -147,7 +143,9 @@ static nd_status find_simhash(library *l, unsigned threads, const char *tmp, nd_
       .vectors = vectors, .n = n, .words = 1, .distance = MOST_K, .threads = threads, .cap = CAP};
   nd_status status = nd_sorter_new(&sorter, SORT_MEMORY, tmp, true, err);
   if (status == ND_OK) status = nd_hamming_pairs(sorter, &stats, &q, err);
-  if (status == ND_OK) status = drain(l, &l->of[0], sorter, take_simhash, 0, err);
+  levelling to = {l, &l->of[0], 0};
+  if (status == ND_OK) status = nd_sorter_finish(sorter, err);
+  if (status == ND_OK) status = nd_sorter_each(sorter, take_simhash, &to, err);
   nd_sorter_free(sorter);
   nd_free(vectors);
   l->hot += stats.hot;
@@ -179,7 +177,9 @@ static nd_status find_values(library *l, int which, unsigned threads, const char
   nd_status status = nd_sorter_new(&sorter, SORT_MEMORY, tmp, true, err);
   if (status == ND_OK) nd_sorter_sum(sorter);
   if (status == ND_OK) status = nd_shared_pairs(sorter, &stats, &q, err);
-  if (status == ND_OK) status = drain(l, &l->of[1 + which], sorter, take_values, which, err);
+  levelling to = {l, &l->of[1 + which], which};
+  if (status == ND_OK) status = nd_sorter_finish(sorter, err);
+  if (status == ND_OK) status = nd_sorter_each(sorter, take_values, &to, err);
   nd_sorter_free(sorter);
   l->hot += stats.hot;
   return status;
