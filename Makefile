@@ -6,7 +6,7 @@ BUILD := build
 MAKEFLAGS += --no-print-directory
 export V PREFIX DESTDIR
 
-.PHONY: all help demo test test-core test-faults test-kills test-nets test-power test-stores hostile coverage analyze install bench soak bench-spark quality fuzz man format lint clean wheel bench-peers
+.PHONY: all help demo test test-core test-faults test-kills test-nets test-power test-stores hostile coverage analyze install bench soak bench-spark quality fuzz man format lint clean wheel release bench-peers
 .DEFAULT_GOAL := all
 
 all: ## build the command and the library (build/neardup, build/libneardup.so)
@@ -81,6 +81,10 @@ bench-spark: all ## the Spark job beside the one-machine command (bench/spark.py
 wheel: ## the Python package as a wheel, in build/wheel
 	@tools/install-deps build
 	@tools/python-env --wheel
+
+release: ## source archive, wheel, Debian package and checksums, in build/release (DRAFT=1: undated)
+	@tools/install-deps build man
+	@tools/release $(if $(DRAFT),--draft)
 
 fuzz: ## fuzz every reader for SECONDS (60) each, with clang's libFuzzer
 	@tools/install-deps build fuzz
