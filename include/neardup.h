@@ -12,7 +12,7 @@
  * prevalence.h  near-duplicates in the results of search systems
  * study.h    the papers' experiments on any corpus
  * memory.h   dedup and pairs over texts in memory
- * sketchfile.h  files of sketches
+ * sketchfile.h  sketch files
  * sketch.h   two documents at a time: sketches and exact resemblance
  * stage.h    the same job cut into stages, for engines such as Spark */
 #ifndef NEARDUP_H

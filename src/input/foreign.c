@@ -6,8 +6,7 @@
 static const struct {
   const char *magic, *why;
 } foreign[] = {
-    {ND_SKETCH_MAGIC,
-     "a file of sketches among documents: name sketches alone, or documents alone"},
+    {ND_SKETCH_MAGIC, "a sketch file among documents: name sketches alone, or documents alone"},
 };
 
 nd_status nd_foreign_check(nd_str head, nd_error *err) {

@@ -1,4 +1,4 @@
-/* The jobs that make, merge and show files of sketches; see neardup/sketchfile.h. */
+/* The jobs that make, merge and show sketch files; see neardup/sketchfile.h. */
 #include "neardup/sketchfile.h"
 
 #include <inttypes.h>
@@ -96,7 +96,7 @@ static nd_status sketch(nd_run *j, const char *const *inputs, size_t n, const ch
   ND_TRY(status);
   if (!j->feed)
     return nd_fail(err, ND_ERR_USAGE,
-                   "%s holds sketches already; `neardup merge` puts files together",
+                   "%s is a sketch file already; combine sketch files with `neardup merge`",
                    j->walk.files[0].path);
   ND_TRY(nd_job_read(j, work, err));
   j->summary->kept = j->store.documents;
@@ -191,7 +191,7 @@ static nd_status show(nd_buf *out, nd_sketch_reader *r, const nd_hooks *hooks, n
   nd_sketch_chunk_clear(&chunk);
   ND_TRY(status);
   if (documents != h->documents)
-    return nd_fail(err, ND_ERR_DATA, "%s: the file of sketches is damaged (number of documents)",
+    return nd_fail(err, ND_ERR_DATA, "%s: the sketch file is damaged (number of documents)",
                    r->name);
   ND_TRY(nd_buf_printf(out, err, "version\t%d\ndocuments\t%" PRIu64 "\nempty\t%" PRIu64 "\n",
                        ND_SKETCH_VERSION, documents, empty));

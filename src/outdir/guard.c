@@ -1,9 +1,9 @@
-/* Lists the inputs of a job by their roles; see guard.h. */
+/* Collects the inputs of a job by role; see guard.h. */
 #include "outdir/guard.h"
 
 #include "base/mem.h"
 
-/* The plan of --sample adaptive:FILE, owned; NULL: none. */
+/* Returns the plan file of --sample adaptive:FILE, owned; NULL if there is none. */
 static nd_status plan_of(char **out, const nd_options *options, nd_error *err) {
   static const char name[] = "adaptive:";
   *out = NULL;
@@ -15,7 +15,7 @@ static nd_status plan_of(char **out, const nd_options *options, nd_error *err) {
     if (!*out) return nd_fail_memory(err, length + 1);
     memcpy(*out, p + sizeof name - 1, length);
     (*out)[length] = '\0';
-    break; /* a second one is refused */
+    break; /* a second one is rejected elsewhere */
   }
   return ND_OK;
 }

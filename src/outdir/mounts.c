@@ -1,4 +1,4 @@
-/* The table of mounts, as Linux writes it; see mounts.h. */
+/* The mount table, as Linux writes it; see mounts.h. */
 #include "outdir/mounts.h"
 
 #include <fcntl.h>
@@ -23,7 +23,7 @@ done:
   return status;
 }
 
-/* The next field of a line; its octal escapes (\040) are undone. */
+/* Reads the next field of a line and decodes its octal escapes (\040). */
 static nd_status next_field(nd_buf *out, nd_str *line, nd_error *err) {
   size_t n = 0;
   out->n = 0;
@@ -44,7 +44,7 @@ static nd_status next_field(nd_buf *out, nd_str *line, nd_error *err) {
   return ND_OK;
 }
 
-/* How much of the path the mount point is; SIZE_MAX: it is none of it. */
+/* Returns the length of the path's prefix that is the mount point; SIZE_MAX if it is not one. */
 static size_t covers(const nd_buf *point, const char *real) {
   const size_t n = point->n == 1 ? 0 : point->n; /* "/" */
   if (strncmp(real, point->p, n) != 0) return SIZE_MAX;
@@ -61,7 +61,7 @@ static nd_status look(nd_buf *out, nd_buf field[5], nd_str table, const char *re
     /* number, parent, device, root, mount point */
     for (int i = 0; i < 5; i++) ND_TRY(next_field(&field[i], &line, err));
     const size_t n = covers(&field[4], real);
-    /* The later of two mounts at one place hides the other. */
+    /* A later mount at the same mount point hides an earlier one. */
     if (n == SIZE_MAX || field[4].n < best) continue;
     best = field[4].n;
     const char *root = field[3].n == 1 ? "" : field[3].p;

@@ -1,4 +1,4 @@
-/* The directory of a result, for callers outside of the library; see neardup/outdir.h. */
+/* Result directories for callers of the library; see neardup/outdir.h. */
 #include <ctype.h>
 
 #include "neardup/outdir.h"
@@ -33,7 +33,7 @@ nd_status nd_output_dir_begin(const char **folder, nd_output_dir *o, nd_error *e
   return nd_result_dir_begin(&o->dir, &o->options, err);
 }
 
-/* Appends what the library adds to `text`, an object without its last brace. */
+/* Appends the members that the library adds to `text`, an object without its closing brace. */
 static nd_status add_files(nd_buf *text, const nd_output_dir *o, nd_error *err) {
   nd_json_out j = {.err = err};
   nd_json_put_begin(&j, NULL, '{');
@@ -43,7 +43,7 @@ static nd_status add_files(nd_buf *text, const nd_output_dir *o, nd_error *err) 
   nd_json_put_end(&j, ']');
   nd_json_put_end(&j, '}');
   if (status == ND_OK) status = j.status;
-  /* Its brace is that of the object which has begun already. */
+  /* Skips the opening brace: the object is open already. */
   if (status == ND_OK) status = nd_buf_append(text, ",", 1, err);
   if (status == ND_OK) status = nd_buf_append(text, j.text.p + 1, j.text.n - 1, err);
   nd_buf_clear(&j.text);

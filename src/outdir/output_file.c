@@ -1,4 +1,4 @@
-/* Files that appear complete or not at all; see neardup/output.h. */
+/* Output files that appear atomically; see neardup/output.h. */
 #include "outdir/output_file.h"
 
 #include <fcntl.h>
@@ -16,24 +16,24 @@
 enum { HEAD_MOST = 64, LOOK = 4096 };
 
 struct nd_output {
-  const char *shown;   /* as the caller names it; borrowed */
-  char *path, *folder; /* without links; NULL: written to directly */
-  char *fresh;         /* the name until the end */
-  nd_file_info before; /* what is replaced */
-  nd_writer *writer;   /* of `fresh`; or … */
-  int fd;              /* … direct */
-  uint64_t direct;     /* bytes written there */
+  const char *shown;   /* the name that the caller uses; borrowed */
+  char *path, *folder; /* without links; NULL: written directly */
+  char *fresh;         /* the temporary name */
+  nd_file_info before; /* the file to be replaced */
+  nd_writer *writer;   /* of `fresh`, unless written directly */
+  int fd;              /* written directly */
+  uint64_t direct;     /* bytes written to `fd` */
   char head[HEAD_MOST];
   size_t head_n;
   bool sync;
 };
 
-/* --- what is there ------------------------------------------------------------------- */
+/* --- existing files ------------------------------------------------------------------ */
 
-/* How files of ours begin. */
+/* The first bytes of our files. */
 static const struct {
   const char *name, *begin;
-  bool anywhere; /* … or have near their beginning */
+  bool anywhere; /* the bytes may also be further down in the head */
 } kinds[] = {[ND_OUTPUT_PLAN] = {"plan", "neardup-plan ", false},
              [ND_OUTPUT_SKETCHES] = {"sketch file", "neardupS", false},
              [ND_OUTPUT_PAGE] = {"page", "<meta name=\"generator\" content=\"neardup ", true}};
@@ -54,7 +54,7 @@ static nd_status looks_like(bool *out, nd_output_kind kind, const char *path, nd
   return status;
 }
 
-/* May the regular file at o->path be replaced?  An empty one may. */
+/* Checks that the regular file at o->path may be replaced; an empty one may. */
 static nd_status check_existing(const nd_output *o, nd_output_kind kind, const nd_options *options,
                                 nd_error *err) {
   bool ours = false;
@@ -76,8 +76,8 @@ static nd_status check_existing(const nd_output *o, nd_output_kind kind, const n
 
 /* --- opening --------------------------------------------------------------------------- */
 
-/* A copy of an open descriptor that the path names; -1: it names none.  Opening
- * /dev/stdout would write over what a file it leads to holds already. */
+/* Duplicates the open descriptor that the path names; -1 if it names none.  Opening /dev/stdout
+ * would overwrite the earlier contents of a file that standard output is redirected to. */
 static int named_descriptor(const char *path) {
   static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
   if (strcmp(path, "/dev/stdout") == 0) return STDOUT_FILENO;
@@ -100,7 +100,7 @@ static nd_status copy(char **out, const char *text, size_t n, nd_error *err) {
   return ND_OK;
 }
 
-/* The folder that holds o->path must be there. */
+/* Finds the directory of o->path, which must exist. */
 static nd_status find_folder(nd_output *o, nd_error *err) {
   const char *slash = strrchr(o->path, '/');
   nd_file_info info;
@@ -110,11 +110,11 @@ static nd_status find_folder(nd_output *o, nd_error *err) {
   ND_TRY(nd_io_probe(&info, o->folder, err));
   if (info.directory) return ND_OK;
   return nd_fail(
-      err, ND_ERR_IO, "cannot write %s: the folder %s %s", o->shown, o->folder,
+      err, ND_ERR_IO, "cannot write %s: the directory %s %s", o->shown, o->folder,
       info.exists ? "is a file; name another one" : "does not exist; make it or name another one");
 }
 
-/* Files with this name are nobody else's: it cannot be guessed, and must be new. */
+/* Creates the temporary file; its name is unpredictable and must be new. */
 static nd_status make_fresh(nd_output *o, nd_error *err) {
   uint64_t number;
   int fd;
@@ -123,7 +123,7 @@ static nd_status make_fresh(nd_output *o, nd_error *err) {
   o->fresh = nd_malloc(room);
   if (!o->fresh) return nd_fail_memory(err, room);
   if (getrandom(&number, sizeof number, 0) != sizeof number)
-    return nd_fail(err, ND_ERR_IO, "the system gave no random number for a file name");
+    return nd_fail(err, ND_ERR_IO, "cannot name a temporary file: no random numbers available");
   snprintf(o->fresh, room, "%s/.neardup-%016" PRIx64, o->folder, number);
   const mode_t mode = o->before.exists ? (mode_t)o->before.mode : 0666;
   nd_status status =
@@ -145,8 +145,8 @@ static nd_status open_direct(nd_output *o, nd_error *err) {
 
 static nd_status open_file(nd_output *o, const nd_output_request *q, const nd_options *options,
                            nd_error *err) {
-  const nd_output_path place = {"-o", q->path, 0};
-  const nd_guard guard = {.outputs = &place,
+  const nd_output_path output = {"-o", q->path, 0};
+  const nd_guard guard = {.outputs = &output,
                           .output_n = 1,
                           .inputs = q->inputs,
                           .input_n = q->input_n,
@@ -157,7 +157,7 @@ static nd_status open_file(nd_output *o, const nd_output_request *q, const nd_op
   if (o->before.directory)
     return nd_fail(err, ND_ERR_USAGE, "%s is a directory; name a file in it", q->path);
   if (o->before.exists && !o->before.regular) return open_direct(o, err);
-  if (o->before.exists) { /* behind links */
+  if (o->before.exists) { /* resolve links */
     char real[PATH_MAX];
     ND_TRY(nd_io_real_path(real, q->path, err));
     ND_TRY(copy(&o->path, real, strlen(real), err));
@@ -185,7 +185,7 @@ nd_status nd_output_open(nd_output **out, const nd_output_request *request,
 
 /* --- writing ------------------------------------------------------------------------------ */
 
-/* A failure of the hidden file is one of the file that the caller knows. */
+/* Reports a failure of the temporary file under the name that the caller knows. */
 static nd_status pass(const nd_output *o, nd_status status, const nd_error *why, nd_error *err) {
   if (status != ND_ERR_IO) {
     nd_error_pass(err, why);
@@ -211,7 +211,8 @@ uint64_t nd_output_offset(const nd_output *o) {
 nd_status nd_output_head(nd_output *o, const void *p, size_t n, nd_error *err) {
   if (!o->writer)
     return nd_fail(err, ND_ERR_USAGE, "%s is not a plain file; sketches need one", o->shown);
-  if (n > sizeof o->head) return nd_fail(err, ND_ERR_LIMIT, "a head of %zu bytes is too long", n);
+  if (n > sizeof o->head)
+    return nd_fail(err, ND_ERR_LIMIT, "a file head of %zu bytes is too long", n);
   memcpy(o->head, p, n);
   o->head_n = n;
   return ND_OK;
@@ -236,7 +237,7 @@ static nd_status write_head(const nd_output *o, nd_error *err) {
   return status == ND_OK ? closed : status;
 }
 
-/* Somebody may have written to the place while the job ran. */
+/* Checks that no other program wrote to the path during the job. */
 static nd_status check_unchanged(const nd_output *o, nd_error *err) {
   nd_file_info now;
   const nd_file_info *was = &o->before;

@@ -1,18 +1,18 @@
-/* Do inputs and outputs overlap?  See overlap.h and neardup/output.h. */
+/* Detects outputs that overlap with inputs; see overlap.h and neardup/output.h. */
 #include "outdir/overlap.h"
 
 #include <limits.h>
 #include <stdio.h>
 #include <unistd.h>
 
-/* --- places ------------------------------------------------------------------------- */
+/* --- locations ---------------------------------------------------------------------- */
 
-void nd_place_clear(nd_place *p) {
+void nd_location_clear(nd_location *p) {
   nd_free(p->real);
   nd_free(p->rest);
   nd_free(p->chain);
   nd_buf_clear(&p->home);
-  *p = (nd_place){0};
+  *p = (nd_location){0};
 }
 
 static nd_status keep(char **out, const char *text, size_t n, nd_error *err) {
@@ -23,7 +23,7 @@ static nd_status keep(char **out, const char *text, size_t n, nd_error *err) {
   return ND_OK;
 }
 
-/* Where the last name of path[0, n) begins. */
+/* Returns the offset of the last name of path[0, n). */
 static size_t last_name(const char *path, size_t n) {
   while (n > 0 && path[n - 1] == '/') n--;
   while (n > 0 && path[n - 1] != '/') n--;
@@ -35,16 +35,15 @@ static nd_status refuse_dangling(const char *path, nd_error *err) {
   ND_TRY(nd_io_probe_link(&self, path, err));
   if (!self.link) return ND_OK;
   return nd_fail(err, ND_ERR_USAGE,
-                 "%s is a symbolic link that leads nowhere; remove it or make what it points to",
-                 path);
+                 "%s is a dangling symbolic link; remove it or create its target", path);
 }
 
-/* The length of the longest part of the path that exists; 0: none of it, which
- * is below the current directory then. */
+/* Gets the length of the longest part of the path that exists; 0 if none does, and the path is
+ * relative to the current directory. */
 static nd_status existing_part(size_t *out, nd_file_info *info, char *path, nd_error *err) {
   size_t n = strlen(path);
   for (bool whole = true; n > 0; whole = false) {
-    size_t end = n; /* a slash at the end would follow a link */
+    size_t end = n; /* a trailing slash would follow a link */
     while (end > 1 && path[end - 1] == '/') end--;
     const char cut = path[end];
     nd_file_info part;
@@ -61,18 +60,18 @@ static nd_status existing_part(size_t *out, nd_file_info *info, char *path, nd_e
   return ND_OK;
 }
 
-/* The names after the existing part, without dots, as they are made one after
- * another: "a/../b" is "b".  Where they lead up and out, *changed, and `path` is
- * a shorter one of the same place. */
+/* Removes the dots from the names after the existing part, as if the directories were created one
+ * by one: "a/../b" is "b".  If they lead back into the existing part, sets *changed and shortens
+ * `path` to one of the same location. */
 static void tidy_rest(bool *changed, char *path, size_t existing) {
   char *rest = path + existing, *to = rest;
   *changed = false;
   for (char *p = rest; *p;) {
     size_t n = strcspn(p, "/");
     if (n == 2 && p[0] == '.' && p[1] == '.') {
-      *changed = true; /* what is left may exist */
+      *changed = true; /* the rest may exist */
       if (to == rest) {
-        /* Out of the existing part, which a name must have led into. */
+        /* Leaves the existing part, which must end in a directory name. */
         memmove(to, p, strlen(p) + 1);
         return;
       }
@@ -88,15 +87,15 @@ static void tidy_rest(bool *changed, char *path, size_t existing) {
   *to = '\0';
 }
 
-static nd_status add_to_chain(nd_place *p, const char *path, nd_error *err) {
+static nd_status add_to_chain(nd_location *p, const char *path, nd_error *err) {
   nd_file_info info;
   ND_TRY(nd_io_stat(&info, path, err));
   ND_TRY(nd_array_grow(&p->chain, &p->cap, p->n + 1, sizeof *p->chain, err));
-  p->chain[p->n++] = (nd_place_id){info.device, info.inode};
+  p->chain[p->n++] = (nd_location_id){info.device, info.inode};
   return ND_OK;
 }
 
-static nd_status fill_chain(nd_place *p, nd_error *err) {
+static nd_status fill_chain(nd_location *p, nd_error *err) {
   ND_TRY(add_to_chain(p, "/", err));
   for (size_t i = 1; p->real[0] && p->real[1] && i <= strlen(p->real); i++) {
     if (p->real[i] != '/' && p->real[i] != '\0') continue;
@@ -109,7 +108,7 @@ static nd_status fill_chain(nd_place *p, nd_error *err) {
   return ND_OK;
 }
 
-static nd_status find(nd_place *out, char *path, nd_str mounts, nd_error *err) {
+static nd_status find(nd_location *out, char *path, nd_str mounts, nd_error *err) {
   size_t existing = 0;
   for (bool changed = true; changed;) {
     ND_TRY(existing_part(&existing, &out->info, path, err));
@@ -125,24 +124,24 @@ static nd_status find(nd_place *out, char *path, nd_str mounts, nd_error *err) {
   return nd_mounts_home(&out->home, mounts, real, err);
 }
 
-nd_status nd_place_find(nd_place *out, const char *path, nd_str mounts, nd_error *err) {
-  *out = (nd_place){0};
+nd_status nd_location_find(nd_location *out, const char *path, nd_str mounts, nd_error *err) {
+  *out = (nd_location){0};
   if (!path[0])
     return nd_fail(err, ND_ERR_USAGE, "the output has no name; name a file or directory");
   char *copy = NULL;
   ND_TRY(keep(&copy, path, strlen(path), err));
   const nd_status status = find(out, copy, mounts, err);
   nd_free(copy);
-  if (status != ND_OK) nd_place_clear(out);
+  if (status != ND_OK) nd_location_clear(out);
   return status;
 }
 
-static bool same_id(nd_place_id a, nd_place_id b) {
+static bool same_id(nd_location_id a, nd_location_id b) {
   return a.device == b.device && a.inode == b.inode;
 }
 
-nd_overlap nd_place_compare(const nd_place *a, const nd_place *b) {
-  const nd_place_id last = b->chain[b->n - 1];
+nd_overlap nd_location_compare(const nd_location *a, const nd_location *b) {
+  const nd_location_id last = b->chain[b->n - 1];
   if (b->rest[0] == '\0') {
     if (a->rest[0] == '\0' && same_id(a->chain[a->n - 1], last)) return ND_SAME;
     for (size_t i = 0; i < a->n; i++)
@@ -151,7 +150,7 @@ nd_overlap nd_place_compare(const nd_place *a, const nd_place *b) {
     if (memcmp(a->home.p, b->home.p, b->home.n) != 0) return ND_APART;
     return a->home.p[b->home.n] == '/' ? ND_INSIDE : ND_APART;
   }
-  /* What does not exist is no mount, so both end in the same folder. */
+  /* Paths that do not exist are not mount points, so both locations have the same directory. */
   const size_t n = strlen(b->rest);
   if (!same_id(a->chain[a->n - 1], last) || strncmp(a->rest, b->rest, n) != 0) return ND_APART;
   return a->rest[n] == '\0' ? ND_SAME : a->rest[n] == '/' ? ND_INSIDE : ND_APART;
@@ -160,16 +159,16 @@ nd_overlap nd_place_compare(const nd_place *a, const nd_place *b) {
 /* --- checking ------------------------------------------------------------------------ */
 
 typedef struct checker {
-  const nd_output_path *outputs, *input; /* the input at hand */
-  nd_place *place;                       /* of each output; n 0: a device or a pipe */
+  const nd_output_path *outputs, *input; /* the input being checked */
+  nd_location *location;                 /* of each output; n == 0: a device or a pipe */
   size_t n;
-  bool exists;   /* some output does */
-  nd_buf mounts; /* the table of mounts */
+  bool exists;   /* at least one output exists */
+  nd_buf mounts; /* the mount table */
   char **folders;
   size_t folder_n, folder_cap;
 } checker;
 
-/* Names of any length, so that both fit into a message. */
+/* Shortens long names, so that two fit into a message. */
 static const char *clip(char out[400], const char *text) {
   snprintf(out, 400, "%.390s%s", text, strlen(text) > 390 ? "..." : "");
   return out;
@@ -182,13 +181,13 @@ static nd_status refuse(const nd_output_path *a, const char *relation, const nd_
                  b->role, clip(other, b->path), advice);
 }
 
-static const char never[] = "name another output: an input is never written over";
+static const char never[] = "name another output: inputs are never overwritten";
 
-static nd_status compare_input(const checker *c, const nd_place *p, nd_error *err) {
+static nd_status compare_input(const checker *c, const nd_location *p, nd_error *err) {
   for (size_t i = 0; i < c->n; i++) {
-    const nd_place *o = &c->place[i];
+    const nd_location *o = &c->location[i];
     if (o->n == 0) continue;
-    switch (nd_place_compare(p, o)) {
+    switch (nd_location_compare(p, o)) {
       case ND_SAME:
         return refuse(&c->outputs[i],
                       p->info.directory ? "is the same directory as" : "is the same file as",
@@ -196,9 +195,9 @@ static nd_status compare_input(const checker *c, const nd_place *p, nd_error *er
       case ND_INSIDE: return refuse(c->input, "lies inside", &c->outputs[i], never, err);
       default: break;
     }
-    if (nd_place_compare(o, p) != ND_APART)
+    if (nd_location_compare(o, p) != ND_APART)
       return refuse(&c->outputs[i], "lies inside", c->input,
-                    "name an output outside of it: what lies there is read as input", err);
+                    "name an output outside of it: everything in it is read as input", err);
   }
   return ND_OK;
 }
@@ -215,28 +214,28 @@ static nd_status push_folder(checker *c, const char *folder, const char *name, n
   return ND_OK;
 }
 
-static bool is_output(const checker *c, nd_place_id id, size_t *which) {
+static bool is_output(const checker *c, nd_location_id id, size_t *which) {
   for (size_t i = 0; i < c->n; i++) {
-    const nd_place *o = &c->place[i];
+    const nd_location *o = &c->location[i];
     *which = i;
     if (o->n && o->info.exists && same_id(o->chain[o->n - 1], id)) return true;
   }
   return false;
 }
 
-/* An entry that leads to an existing output, or into one. */
+/* Checks an entry that may be an existing output, or a link into one. */
 static nd_status check_entry(const checker *c, const char *path, bool link, nd_error *err) {
   nd_file_info info;
-  nd_place p;
+  nd_location p;
   size_t which;
   char name[400], output[400];
   if (nd_io_probe(&info, path, NULL) != ND_OK || !info.regular) return ND_OK; /* not an input */
-  bool leads = is_output(c, (nd_place_id){info.device, info.inode}, &which);
+  bool leads = is_output(c, (nd_location_id){info.device, info.inode}, &which);
   if (!leads && link) {
-    ND_TRY(nd_place_find(&p, path, nd_buf_str(&c->mounts), err));
+    ND_TRY(nd_location_find(&p, path, nd_buf_str(&c->mounts), err));
     for (which = 0; which < c->n && !leads; which += !leads)
-      leads = c->place[which].n && nd_place_compare(&p, &c->place[which]) != ND_APART;
-    nd_place_clear(&p);
+      leads = c->location[which].n && nd_location_compare(&p, &c->location[which]) != ND_APART;
+    nd_location_clear(&p);
   }
   if (!leads) return ND_OK;
   return nd_fail(err, ND_ERR_USAGE, "%s, of %s, leads to %s %s; %s", clip(name, path),
@@ -249,7 +248,7 @@ static nd_status scan_entry(checker *c, const char *folder, const struct dirent 
   bool directory = e->d_type == DT_DIR, link = e->d_type == DT_LNK;
   bool suspect = link || e->d_type == DT_UNKNOWN;
   for (which = 0; which < c->n && !suspect && !directory; which++)
-    suspect = c->place[which].info.inode == e->d_ino; /* a hard link */
+    suspect = c->location[which].info.inode == e->d_ino; /* a hard link */
   if (!suspect && !directory) return ND_OK;
   ND_TRY(push_folder(c, folder, e->d_name, err));
   if (directory) return ND_OK;
@@ -266,13 +265,13 @@ static nd_status scan_entry(checker *c, const char *folder, const struct dirent 
   return status;
 }
 
-/* A folder that cannot be read is none of the input: the job itself reports it. */
+/* A directory that cannot be read is not part of the input: the job reports it. */
 static nd_status scan_folder(checker *c, const char *folder, nd_error *err) {
   nd_file_info info;
   size_t which;
   DIR *dir;
   if (nd_io_probe(&info, folder, NULL) != ND_OK) return ND_OK;
-  if (is_output(c, (nd_place_id){info.device, info.inode}, &which))
+  if (is_output(c, (nd_location_id){info.device, info.inode}, &which))
     return refuse(&c->outputs[which], "is mounted inside", c->input, never, err);
   if (nd_io_open_dir(&dir, folder, NULL) != ND_OK) return ND_OK;
   nd_status status;
@@ -295,9 +294,9 @@ static nd_status scan(checker *c, const char *top, nd_error *err) {
   return status;
 }
 
-/* --- the whole -------------------------------------------------------------------------- */
+/* --- the check --------------------------------------------------------------------------- */
 
-/* Standard input counts where it is a file that has a name. */
+/* Standard input is checked if it is a file that has a name. */
 static const char *name_of(const char *path) {
   nd_file_info info, named;
   static const char stdin_name[] = "/dev/stdin";
@@ -305,20 +304,20 @@ static const char *name_of(const char *path) {
   if (nd_io_fstat(&info, STDIN_FILENO, "standard input", NULL) != ND_OK || !info.regular)
     return NULL;
   if (nd_io_probe(&named, stdin_name, NULL) != ND_OK || named.inode != info.inode) return NULL;
-  char real[PATH_MAX]; /* none when it was deleted */
+  char real[PATH_MAX]; /* fails if the file was deleted */
   return nd_io_real_path(real, stdin_name, NULL) == ND_OK ? stdin_name : NULL;
 }
 
 static nd_status check_input(checker *c, nd_error *err) {
-  nd_place p;
+  nd_location p;
   nd_file_info info;
   const char *path = name_of(c->input->path);
   if (!path || !path[0]) return ND_OK;
   ND_TRY(nd_io_probe(&info, path, err));
   if (!info.regular && !info.directory) return ND_OK;
-  ND_TRY(nd_place_find(&p, path, nd_buf_str(&c->mounts), err));
+  ND_TRY(nd_location_find(&p, path, nd_buf_str(&c->mounts), err));
   nd_status status = compare_input(c, &p, err);
-  nd_place_clear(&p);
+  nd_location_clear(&p);
   if (status == ND_OK && info.directory && c->exists) status = scan(c, path, err);
   return status;
 }
@@ -326,19 +325,19 @@ static nd_status check_input(checker *c, nd_error *err) {
 static nd_status find_outputs(checker *c, nd_error *err) {
   for (size_t i = 0; i < c->n; i++) {
     const char *path = c->outputs[i].path;
-    nd_place *p = &c->place[i];
+    nd_location *p = &c->location[i];
     if (strcmp(path, "-") == 0) continue;
-    ND_TRY(nd_place_find(p, path, nd_buf_str(&c->mounts), err));
-    if (p->info.exists && !p->info.regular && !p->info.directory) nd_place_clear(p);
+    ND_TRY(nd_location_find(p, path, nd_buf_str(&c->mounts), err));
+    if (p->info.exists && !p->info.regular && !p->info.directory) nd_location_clear(p);
     c->exists |= p->n && p->info.exists;
     for (size_t k = 0; k < i && p->n; k++) {
-      const nd_place *other = &c->place[k];
+      const nd_location *other = &c->location[k];
       if (other->n == 0) continue;
-      const nd_overlap how = nd_place_compare(p, other);
+      const nd_overlap how = nd_location_compare(p, other);
       const bool first = how != ND_APART;
-      if (first || nd_place_compare(other, p) != ND_APART)
+      if (first || nd_location_compare(other, p) != ND_APART)
         return refuse(&c->outputs[first ? i : k], how == ND_SAME ? "is the same as" : "lies inside",
-                      &c->outputs[first ? k : i], "name two outputs that lie apart", err);
+                      &c->outputs[first ? k : i], "name two separate outputs", err);
     }
   }
   return ND_OK;
@@ -347,16 +346,16 @@ static nd_status find_outputs(checker *c, nd_error *err) {
 nd_status nd_output_check(const nd_output_path *outputs, size_t n, const nd_output_path *inputs,
                           size_t m, nd_error *err) {
   if (n == 0) return ND_OK;
-  checker c = {.outputs = outputs, .n = n, .place = nd_calloc(n, sizeof *c.place)};
-  if (!c.place) return nd_fail_memory(err, n * sizeof *c.place);
+  checker c = {.outputs = outputs, .n = n, .location = nd_calloc(n, sizeof *c.location)};
+  if (!c.location) return nd_fail_memory(err, n * sizeof *c.location);
   nd_status status = nd_mounts_read(&c.mounts, err);
   if (status == ND_OK) status = find_outputs(&c, err);
   for (size_t i = 0; i < m && status == ND_OK; i++) {
     c.input = &inputs[i];
     status = check_input(&c, err);
   }
-  for (size_t i = 0; i < n; i++) nd_place_clear(&c.place[i]);
-  nd_free(c.place);
+  for (size_t i = 0; i < n; i++) nd_location_clear(&c.location[i]);
+  nd_free(c.location);
   nd_free(c.folders);
   nd_buf_clear(&c.mounts);
   return status;

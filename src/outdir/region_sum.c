@@ -15,8 +15,8 @@ typedef struct region {
 struct nd_region_sum {
   pthread_mutex_t lock;
   nd_sum sum;
-  size_t next; /* the first region that is not in it */
-  bool busy;   /* a thread adds to it */
+  size_t next; /* the first region that is not yet in the sum */
+  bool busy;   /* a thread is adding to the sum */
   size_t n;
   region region[];
 };

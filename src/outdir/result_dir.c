@@ -1,4 +1,4 @@
-/* The directory of a result; see result_dir.h. */
+/* Result directories; see result_dir.h. */
 #include "outdir/result_dir.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 
 enum { SUMMARY_PAGES = 1 << 20 };
 
-/* Files of a result whose summary.json has no list of them (version 0.1). */
+/* The files of a result whose summary.json does not list them (version 0.1). */
 static const char *const first_version[] = {"kept",         "pairs.tsv",   "clusters.tsv",
                                             "rejected.tsv", "report.html", NULL};
 
@@ -28,7 +28,7 @@ nd_status nd_result_dir_lock(int *fd, const nd_result_dir *r, const char *name, 
   nd_file_info held = {0}, named = {0};
   bool got = false;
   nd_status status = nd_dir_open_file(fd, &r->hidden, name, O_RDWR | O_CREAT, 0600, err);
-  if (status != ND_OK && errno == ENOENT) return just_finished(r, err); /* .neardup went away */
+  if (status != ND_OK && errno == ENOENT) return just_finished(r, err); /* .neardup was removed */
   if (status == ND_OK) status = nd_io_lock(&got, *fd, shared, false, r->hidden.path, err);
   if (status == ND_OK && !got)
     status = nd_fail(err, ND_ERR_STATE,
@@ -36,7 +36,7 @@ nd_status nd_result_dir_lock(int *fd, const nd_result_dir *r, const char *name, 
                      r->dir.path);
   if (status == ND_OK) status = nd_io_fstat(&held, *fd, r->hidden.path, err);
   if (status == ND_OK) status = nd_dir_probe(&named, &r->hidden, name, err);
-  /* The run before us may have removed the file between our open and lock. */
+  /* The previous run may have removed the file between our open and lock. */
   if (status == ND_OK && (held.inode != named.inode || held.device != named.device))
     status = just_finished(r, err);
   return status;
@@ -49,7 +49,7 @@ static nd_status exists(bool *out, const nd_dir *d, const char *name, nd_error *
   return status;
 }
 
-/* ---- whose directory is it? ---- */
+/* ---- ownership of the directory ---- */
 
 static nd_status note_entry(void *context, const char *name, nd_error *err) {
   char *seen = context;
@@ -58,7 +58,7 @@ static nd_status note_entry(void *context, const char *name, nd_error *err) {
   return ND_OK;
 }
 
-/* Root may replace what others made; nobody else may. */
+/* Root may replace the files of other users; nobody else may. */
 static bool is_strange(const nd_file_info *info) {
   return geteuid() != 0 && info->owner != (uint32_t)geteuid();
 }
@@ -83,8 +83,8 @@ static nd_status find_strange(void *context, const char *name, nd_error *err) {
   return ND_OK;
 }
 
-/* With --sync no, a power cut may leave summary.json empty or full of zeros.  Where nothing but
- * files of ours is beside it, the directory is ours all the same. */
+/* With --sync no, a power cut may leave summary.json empty or full of zeros.  If the directory
+ * holds nothing but our files otherwise, it is ours. */
 static nd_status is_damaged(bool *out, const nd_dir *d, nd_error *err) {
   nd_file_info info;
   nd_buf text = {0};
@@ -109,7 +109,7 @@ static nd_status look(nd_result_dir *r, nd_error *err) {
 nd_status nd_result_dir_refuse_damaged(const nd_result_dir *r, nd_error *err) {
   return nd_fail(err, ND_ERR_STATE,
                  "%s/" ND_SUMMARY
-                 " is damaged, as a power cut after --sync no may leave it; use "
+                 " is damaged, which a power cut after --sync no can cause; use "
                  "--resume never to make the result again",
                  r->dir.path);
 }
@@ -125,7 +125,7 @@ static nd_status refuse_foreign(nd_result_dir *r, nd_error *err) {
   if (entry[0])
     return nd_fail(err, ND_ERR_STATE,
                    "%s is not empty (it holds %s) and is not a result of neardup; name a new or "
-                   "empty directory, or use --force to write the result beside what is there",
+                   "empty directory, or use --force to keep its files beside the result",
                    r->dir.path, entry);
   return ND_OK;
 }
@@ -139,11 +139,11 @@ typedef struct moving {
 
 static nd_status move_entry(void *context, const char *name, nd_error *err) {
   const moving *m = context;
-  if (strcmp(name, ND_SUMMARY) == 0) return ND_OK; /* last */
+  if (strcmp(name, ND_SUMMARY) == 0) return ND_OK; /* moved last */
   return nd_dir_rename(m->from, name, m->to, name, err);
 }
 
-/* One of the old result's files, or its directory `kept`. */
+/* Moves a file of the old result, or its directory `kept`. */
 static nd_status move_old(void *context, const char *name, nd_error *err) {
   const moving *m = context;
   bool there = false;
@@ -151,8 +151,8 @@ static nd_status move_old(void *context, const char *name, nd_error *err) {
   return there ? nd_dir_rename(m->from, name, m->to, name, err) : ND_OK;
 }
 
-/* Moves the old result away.  Its summary.json, which lists its files, goes last, so that an
- * interruption leaves the list. */
+/* Moves the old result away.  Its summary.json, which lists its files, goes last, so that the list
+ * survives an interruption. */
 static nd_status move_old_away(nd_result_dir *r, nd_error *err) {
   bool done = false, ours = false;
   ND_TRY(exists(&done, &r->hidden, "old", err));
@@ -176,14 +176,14 @@ static nd_status move_old_away(nd_result_dir *r, nd_error *err) {
   return status;
 }
 
-/* A file of somebody else in the place of one of ours: only --force replaces it, and nothing
- * replaces a directory. */
+/* Checks that an entry of the new result would not replace a foreign file: only --force allows
+ * that, and nothing allows replacing a directory. */
 static nd_status check_entry(void *context, const char *name, nd_error *err) {
   const moving *m = context;
   nd_file_info info;
   bool replaces = false, removed = false;
   ND_TRY(nd_dir_probe(&info, m->to, name, err));
-  /* An old result that kept nothing lists no file of `kept`, which has stayed for that. */
+  /* An old result without kept documents lists no file of `kept`, so that was not moved. */
   if (info.directory) ND_TRY(exists(&replaces, &m->r->hidden, "old/" ND_SUMMARY, err));
   if (replaces) ND_TRY(nd_dir_remove_empty(&removed, m->to, name, err));
   if (info.exists && !removed && (info.directory || !m->r->rule.force))
@@ -194,14 +194,15 @@ static nd_status check_entry(void *context, const char *name, nd_error *err) {
   return ND_OK;
 }
 
-/* After the commit: the old result away, the new one into DIR.  Every step can be repeated. */
+/* After the commit: moves the old result away and the new one into DIR.  Every step can be
+ * repeated. */
 static nd_status finish_moves(nd_result_dir *r, nd_error *err) {
   nd_dir from;
   bool there = false;
   ND_TRY(nd_dir_private(&from, &r->hidden, "result", false, err));
   moving m = {r, &from, &r->dir};
   nd_status status = exists(&there, &from, ND_SUMMARY, err);
-  if (status == ND_OK && there) { /* else all has moved */
+  if (status == ND_OK && there) { /* otherwise all moves are done */
     status = move_old_away(r, err);
     if (status == ND_OK) status = nd_dir_each(&from, check_entry, &m, err);
     if (status == ND_OK) status = nd_dir_each(&from, move_entry, &m, err);
@@ -210,9 +211,9 @@ static nd_status finish_moves(nd_result_dir *r, nd_error *err) {
   }
   if (status == ND_OK && r->rule.sync) status = nd_dir_sync(&r->dir, err);
   nd_dir_close(&from);
-  /* The manifest first: without it the rest of .neardup is nothing to resume from. */
+  /* The manifest goes first: without it, nothing resumes from the rest of .neardup. */
   if (status == ND_OK) status = nd_dir_remove(&r->hidden, "manifest", err);
-  /* `old` must not outlive `result`: the next commit would take it for its own. */
+  /* `old` must be gone before `result`: otherwise the next commit would take it for its own. */
   if (status == ND_OK) status = nd_dir_remove(&r->hidden, "old", err);
   if (status == ND_OK) status = nd_dir_remove(&r->hidden, "result", err);
   if (status == ND_OK) r->finished = true;
@@ -243,7 +244,7 @@ nd_status nd_result_dir_remove_work(nd_result_dir *r, nd_error *err) {
   ND_TRY(nd_dir_each(&r->hidden, remove_but_locks, r, err));
   ND_TRY(nd_dir_each(&r->hidden, remove_locks, r, err));
   ND_TRY(nd_dir_remove(&r->hidden, "lock", err));
-  /* From here on another run may begin in .neardup: then it is not empty, and stays. */
+  /* From here on, another run may use .neardup: then it is not empty, and stays. */
   r->removed = true;
   bool empty;
   return nd_dir_remove_empty(&empty, &r->dir, ".neardup", err);
@@ -267,7 +268,7 @@ nd_status nd_result_dir_open(nd_result_dir *r, const char *dir, nd_result_rule r
   ND_TRY(exists(&committed, &r->hidden, "result", err));
   if (!committed) return ND_OK;
   ND_TRY(finish_moves(r, err));
-  return look(r, err); /* not synced, what was committed may be damaged */
+  return look(r, err); /* if it was not synced, a committed result may be damaged */
 }
 
 nd_status nd_result_dir_begin(nd_result_dir *r, const nd_options *options, nd_error *err) {
@@ -288,7 +289,7 @@ void nd_result_dir_close(nd_result_dir *r) {
       nd_io_lock(&alone, r->lock, false, false, r->hidden.path, NULL) != ND_OK)
     alone = false;
   if (alone) {
-    /* A directory that holds no more than our lock leaves no trace. */
+    /* A directory that holds only our lock is removed. */
     bool begun = true, out = true;
     if (exists(&begun, &r->hidden, "manifest", NULL) == ND_OK && !begun &&
         exists(&out, &r->hidden, "result", NULL) == ND_OK && !out) {

@@ -1,4 +1,4 @@
-/* The list of a result's files; see sums.h. */
+/* The list of a result's files with checksums; see sums.h. */
 #include "outdir/sums.h"
 
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 
 enum { READ_BLOCK = 1 << 18, FLUSH_AT = 1 << 20, BEGINNING = 64, BOOT_ID = 64 };
 
-/* The system's number of this start; "": unknown. */
+/* Gets the system's boot id; "" if unknown. */
 static void boot_id(char out[BOOT_ID]) {
   FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
   out[0] = '\0';
@@ -35,7 +35,7 @@ nd_status nd_sums_is_result(bool *out, const nd_dir *d, nd_error *err) {
   nd_status status = nd_io_pread_full(fd, begin, n, 0, ND_SUMMARY, err);
   if (status == ND_OK) status = nd_io_pread_full(fd, end, 2, info.size - 2, ND_SUMMARY, err);
   close(fd);
-  /* The last bytes tell a whole file from one that a crash cut short or left as zeros. */
+  /* The last bytes distinguish a complete file from one truncated or zeroed by a crash. */
   *out = status == ND_OK && begin[0] == '{' && strstr(begin, "\"neardup\": ") &&
          (end[1] == '}' || (end[0] == '}' && end[1] == '\n'));
   return status;
@@ -162,7 +162,7 @@ void nd_sums_put_origin(nd_json_out *j, bool sync) {
 
 /* ---- reading ---- */
 
-/* The string value behind `"key": ` in a line; false if it is not there. */
+/* Finds the string value of `"key": ` in a line; returns false if there is none. */
 static bool find_string(nd_str *out, nd_str line, const char *key) {
   char wanted[40];
   size_t n = (size_t)snprintf(wanted, sizeof wanted, "\"%s\": \"", key);
@@ -199,7 +199,7 @@ static nd_status parse_entry(bool *is_one, entry *e, nd_str line, nd_error *err)
   ND_TRY(nd_json_unescape(&e->scratch, name, err));
   ND_TRY(nd_tsv_unescape(&e->name, nd_buf_str(&e->scratch), err));
   ND_TRY(nd_buf_append(&e->name, "", 1, err));
-  /* Nobody's list may lead out of the directory. */
+  /* A list from elsewhere must not lead out of the directory. */
   *is_one = e->name.p[0] != '/' && strncmp(e->name.p, "../", 3) != 0 &&
             !strstr(e->name.p, "/../") && strcmp(e->name.p, "..") != 0;
   return ND_OK;
@@ -207,10 +207,10 @@ static nd_status parse_entry(bool *is_one, entry *e, nd_str line, nd_error *err)
 
 typedef struct listing {
   const nd_dir *dir;
-  nd_dir_each_fn each; /* of nd_sums_tops */
+  nd_dir_each_fn each; /* for nd_sums_tops */
   void *context;
-  nd_buf last;   /* its last name */
-  bool contents; /* of nd_sums_check: they are read */
+  nd_buf last;   /* the last name passed to `each` */
+  bool contents; /* for nd_sums_check: also compare contents */
   bool listed;
 } listing;
 
@@ -249,7 +249,7 @@ static nd_status check_file(const listing *l, const entry *e, nd_error *err) {
   return status;
 }
 
-/* Was the result synced, and by a system that still runs? */
+/* Notes whether the result was synced, and whether the system has restarted since. */
 static void note_origin(listing *l, nd_str line, bool *synced, bool *same_boot) {
   char boot[BOOT_ID];
   nd_str value;
@@ -269,7 +269,7 @@ static nd_status read_list(listing *l, nd_error *err) {
   ND_TRY(nd_dir_open_file(&r.fd, l->dir, ND_SUMMARY, O_RDONLY, 0, err));
   nd_status status;
   while ((status = nd_line_reader_next(&line, &r, err)) == ND_OK && line.p) {
-    if (line.n > 3 && line.p[2] == '"') { /* a member of the object itself */
+    if (line.n > 3 && line.p[2] == '"') { /* a member of the top-level object */
       l->listed |= memmem(line.p, line.n, "\"files\": [", 10) != NULL;
       note_origin(l, line, &synced, &same_boot);
       l->contents = !synced || !same_boot;

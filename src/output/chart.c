@@ -8,8 +8,8 @@
 #include "output/chart_draw.h"
 #include "output/escape.h"
 
-/* Six colours that stay apart with any kind of colour vision (after Okabe and
- * Ito) and have a contrast of at least 3 to 1 to their ground. */
+/* Six colours that are distinct with any kind of colour vision (after Okabe and Ito) and have a
+ * contrast of at least 3 to 1 to their background. */
 #define LIGHT                                                                      \
   "--nd-ink:#1f2328;--nd-soft:#57606a;--nd-grid:#e4e7eb;--nd-ground:#ffffff;"      \
   "--nd-mark:#b3261e;--nd-1:#0072b2;--nd-2:#d55e00;--nd-3:#00805d;--nd-4:#a3478a;" \
@@ -68,7 +68,7 @@ void nd_pen_put(nd_pen *p, const char *format, ...) {
   va_copy(again, args);
   int need = vsnprintf(NULL, 0, format, args);
   va_end(args);
-  /* Numbers and bytes can always be formatted. */
+  /* Formatting numbers and bytes cannot fail. */
   p->status = nd_buf_reserve(p->out, (size_t)need + 1, p->err);
   if (p->status == ND_OK) {
     vsnprintf(p->out->p + p->out->n, (size_t)need + 1, format, again);
@@ -96,14 +96,14 @@ void nd_pen_number(nd_pen *p, double v) {
     nd_pen_put(p, "%.6g", v);
 }
 
-/* About so wide, in the chart's type of 12 pixels. */
+/* Estimates the width of a text in the chart's 12 px font. */
 static double width_of(nd_str text) {
   double width = 0;
   for (size_t at = 0; at < text.n;) width += nd_escape_point(text, &at) < 0x2e80 ? 6.7 : 12.5;
   return width;
 }
 
-/* At most `most` wide, cut with an ellipsis. */
+/* Writes a text, cut with an ellipsis if it is wider than `most`. */
 static void put_short(nd_pen *p, nd_str text, double most) {
   if (width_of(text) <= most) {
     nd_pen_str(p, text);
@@ -120,7 +120,7 @@ static void put_short(nd_pen *p, nd_str text, double most) {
   nd_pen_put(p, "\xe2\x80\xa6");
 }
 
-/* --- what the scales must hold ---------------------------------------------- */
+/* --- ranges of the scales --------------------------------------------------- */
 
 static void see_rows(nd_drawing *d) {
   const nd_chart *c = d->chart;
@@ -146,7 +146,7 @@ static void see_points(nd_drawing *d) {
     const nd_series *s = &c->series[k];
     for (size_t i = 0; i < s->n; i++) {
       bool bin = c->kind == ND_CHART_HISTOGRAM;
-      if (bin && s->y[i] == 0) { /* nothing to draw is no loss */
+      if (bin && s->y[i] == 0) { /* an empty bin does not count as undrawn */
         nd_scale_see(&d->x, s->x[i]);
         nd_scale_see(&d->y, 0);
         continue;
@@ -205,7 +205,7 @@ static bool has_legend(const nd_chart *c) {
   return c->series_n > 1 || (c->series_n == 1 && c->series[0].published);
 }
 
-/* Draws the legend below `y` (or only measures, `draw` false); its lowest line. */
+/* Draws the legend below `y`, or only measures it, and returns its lowest line. */
 static double legend(nd_drawing *d, double y, bool draw) {
   const nd_chart *c = d->chart;
   if (!has_legend(c)) return y;
@@ -299,7 +299,7 @@ static void put_x_axis(nd_drawing *d) {
   size_t n = nd_scale_ticks(ticks, &d->x, 6);
   double free_from = -1e9;
   for (size_t i = 0; i < n; i++) {
-    double x = nd_scale_place(&d->x, ticks[i]);
+    double x = nd_scale_position(&d->x, ticks[i]);
     char text[40];
     nd_scale_write(text, sizeof text, ticks[i]);
     nd_pen_put(&d->pen, "<path class=\"nd-grid\" d=\"M%.2f,%.2fV%.2f\"/>", x, d->top, d->bottom);
@@ -321,7 +321,7 @@ static void put_y_axis(nd_drawing *d) {
   double ticks[ND_TICKS];
   size_t n = nd_scale_ticks(ticks, &d->y, 5);
   for (size_t i = 0; i < n; i++) {
-    double y = nd_scale_place(&d->y, ticks[i]);
+    double y = nd_scale_position(&d->y, ticks[i]);
     char text[40];
     nd_scale_write(text, sizeof text, ticks[i]);
     nd_pen_put(&d->pen,
@@ -339,7 +339,7 @@ static void put_y_axis(nd_drawing *d) {
   nd_pen_put(&d->pen, "</text>\n");
 }
 
-/* Paths are told apart by their ends. */
+/* Paths differ at their ends, so they are shortened at the front. */
 static void put_row_name(nd_pen *p, nd_str name, double most) {
   bool path = name.n && memchr(name.p, '/', name.n);
   if (!path || width_of(name) <= most) {
@@ -378,14 +378,14 @@ static void put_markers(nd_drawing *d) {
     const nd_marker *m = &d->chart->markers[i];
     const nd_scale *s = m->level ? &d->y : &d->x;
     if (!nd_scale_takes(s, m->at) || m->at < s->low || m->at > s->high) continue;
-    double at = nd_scale_place(s, m->at);
+    double at = nd_scale_position(s, m->at);
     if (m->level) {
       nd_pen_put(&d->pen, "<path class=\"nd-marker\" d=\"M%.2f,%.2fH%.2f\"/>", d->left, at,
                  d->right);
       nd_pen_put(&d->pen, "<text class=\"nd-marker-label\" x=\"%.2f\" y=\"%.2f\">", d->left + 6,
                  at - 5);
     } else {
-      /* Curves mostly run high, bars stand low. */
+      /* Curves tend to be high on the right, bars low: labels avoid both. */
       bool low = d->chart->kind == ND_CHART_LINES;
       bool late = at > (d->left + d->right) / 2;
       nd_pen_put(&d->pen, "<path class=\"nd-marker\" d=\"M%.2f,%.2fV%.2f\"/>", at, d->top,

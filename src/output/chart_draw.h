@@ -1,4 +1,4 @@
-/* A chart being drawn: shared by the files that draw it, by no one else. */
+/* A chart being drawn: shared by the files that draw charts. */
 #ifndef ND_OUTPUT_CHART_DRAW_H
 #define ND_OUTPUT_CHART_DRAW_H
 
@@ -7,13 +7,13 @@
 
 enum {
   ND_CHART_COLOURS = 6,
-  ND_CHART_MARKS = 160,    /* marks with a title, per series, at most */
-  ND_CHART_POINTS = 2000,  /* points of a line or cloud, at most */
-  ND_CHART_ROWS = 60,      /* rows of bars, at most */
+  ND_CHART_MARKS = 160,    /* maximum of marks with a title, per series */
+  ND_CHART_POINTS = 2000,  /* maximum of points in a line or cloud */
+  ND_CHART_ROWS = 60,      /* maximum of rows of bars */
   ND_CHART_ROW_HEIGHT = 17 /* of one bar with its gap */
 };
 
-/* Writes as long as all goes well; the first failure stays. */
+/* Appends to a buffer; after the first failure, which is kept, calls do nothing. */
 typedef struct nd_pen {
   nd_buf *out;
   nd_status status;
@@ -21,10 +21,10 @@ typedef struct nd_pen {
 } nd_pen;
 
 void nd_pen_put(nd_pen *p, const char *format, ...) ND_PRINTF(2, 3);
-/* Escaped, on one line; NULL is nothing. */
+/* Appends text, escaped, on one line; NULL appends nothing. */
 void nd_pen_text(nd_pen *p, const char *text);
 void nd_pen_str(nd_pen *p, nd_str text);
-/* The number in full, for titles and tables. */
+/* Appends a number in full precision, for titles and tables. */
 void nd_pen_number(nd_pen *p, double v);
 
 typedef struct nd_drawing {
@@ -32,20 +32,21 @@ typedef struct nd_drawing {
   const nd_chart *chart;
   nd_scale x, y;
   double width, height;
-  double left, right, top, bottom; /* of the field inside the axes */
-  size_t rows;                     /* of bars, drawn */
-  uint64_t undrawn;                /* points without a place */
+  double left, right, top, bottom; /* of the area inside the axes */
+  size_t rows;                     /* of bars drawn */
+  uint64_t undrawn;                /* values that do not fit the axes */
 } nd_drawing;
 
 /* chart_marks.c */
 void nd_draw_series(nd_drawing *d);
-/* How a series looks: a published one as ours of the same name, but dashed and open. */
+/* Returns the look of a series.  A published series looks like ours of the same name, but dashed
+ * and open. */
 size_t nd_draw_look(const nd_chart *c, size_t series);
-/* The colour of a look: 1 … ND_CHART_COLOURS. */
+/* Returns the colour of a look, 1 … ND_CHART_COLOURS. */
 static inline unsigned nd_draw_colour(size_t look) {
   return 1 + (unsigned)(look % ND_CHART_COLOURS);
 }
-/* The mark of a look, as a path around (x, y). */
+/* Draws the mark of a look as a path around (x, y). */
 void nd_draw_mark(nd_pen *p, size_t look, bool open, double x, double y);
 
 static inline bool nd_chart_has_rows(const nd_chart *c) {

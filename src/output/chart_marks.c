@@ -1,13 +1,13 @@
-/* The data of a chart: lines, clouds, bins and rows of bars, each mark with its
- * numbers as a title. */
+/* The data of a chart: lines, clouds, bins and rows of bars; each mark has its numbers as a
+ * title. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "output/chart_draw.h"
 
-/* The series of ours that a published one stands beside, counted among ours; all of ours:
- * there is none. */
+/* Returns the index, among our series, of the one with the name of a published series; the number
+ * of our series if there is none. */
 static size_t partner(const nd_chart *c, const nd_series *published) {
   size_t ours = 0;
   for (size_t i = 0; i < c->series_n; i++) {
@@ -31,7 +31,7 @@ size_t nd_draw_look(const nd_chart *c, size_t series) {
   return beside < all ? beside : all + alone;
 }
 
-/* Series differ in form as well as in colour. */
+/* Series differ in shape as well as in colour. */
 void nd_draw_mark(nd_pen *p, size_t look, bool open, double x, double y) {
   static const char *const forms[] = {"m-3.5,0a3.5,3.5 0 1,0 7,0a3.5,3.5 0 1,0 -7,0z",
                                       "m-3.2,-3.2h6.4v6.4h-6.4z",
@@ -80,13 +80,13 @@ static bool has_place(const nd_drawing *d, const nd_series *s, size_t i) {
 
 static void put_marks(nd_drawing *d, const nd_series *s, size_t look) {
   size_t every = s->n / ND_CHART_MARKS + 1;
-  /* Marks that would touch are drawn only under the pointer. */
+  /* Marks that would touch are shown only under the pointer. */
   const char *quiet = s->n > 40 ? " nd-quiet" : "";
   nd_pen_put(&d->pen, "<g class=\"nd-marks%s\">", quiet);
   for (size_t i = 0; i < s->n; i += every) {
     if (!has_place(d, s, i)) continue;
-    nd_draw_mark(&d->pen, look, s->published, nd_scale_place(&d->x, s->x[i]),
-                 nd_scale_place(&d->y, s->y[i]));
+    nd_draw_mark(&d->pen, look, s->published, nd_scale_position(&d->x, s->x[i]),
+                 nd_scale_position(&d->y, s->y[i]));
     nd_pen_put(&d->pen, ">");
     put_point_title(d, s, i);
     nd_pen_put(&d->pen, "</path>\n");
@@ -94,8 +94,8 @@ static void put_marks(nd_drawing *d, const nd_series *s, size_t look) {
   nd_pen_put(&d->pen, "</g>\n");
 }
 
-/* One column of pixels gives its first, lowest, highest and last point, so that
- * no peak is lost, and a line has at most four points per column. */
+/* The first, lowest, highest and last point of a column of pixels: no peak is lost, and a line has
+ * at most four points per column. */
 typedef struct column {
   double at, first, low, high, last;
   bool any;
@@ -123,7 +123,7 @@ static void put_line(nd_drawing *d, const nd_series *s, size_t look) {
       c.any = begun = false;
       continue;
     }
-    double x = nd_scale_place(&d->x, s->x[i]), y = nd_scale_place(&d->y, s->y[i]);
+    double x = nd_scale_position(&d->x, s->x[i]), y = nd_scale_position(&d->y, s->y[i]);
     double at = thin ? floor(x) : x;
     if (!c.any || at != c.at || !thin) {
       put_column(&d->pen, &c, &begun);
@@ -137,7 +137,7 @@ static void put_line(nd_drawing *d, const nd_series *s, size_t look) {
   nd_pen_put(&d->pen, "\"/>\n");
 }
 
-/* Points on a grid of three pixels: the first of a cell stands for all of it. */
+/* Draws points on a grid of three pixels; the first point of a cell represents all of it. */
 static void put_cloud(nd_drawing *d, const nd_series *s, size_t look) {
   enum { CELL = 3 };
   size_t across = (size_t)(d->width / CELL) + 2, down = (size_t)(d->height / CELL) + 2;
@@ -150,7 +150,7 @@ static void put_cloud(nd_drawing *d, const nd_series *s, size_t look) {
   for (int pass = 0; pass < 2; pass++) {
     for (size_t i = 0; i < s->n; i++) {
       if (!has_place(d, s, i)) continue;
-      double x = nd_scale_place(&d->x, s->x[i]), y = nd_scale_place(&d->y, s->y[i]);
+      double x = nd_scale_position(&d->x, s->x[i]), y = nd_scale_position(&d->y, s->y[i]);
       uint32_t *cell = seen + (size_t)(y / CELL) * across + (size_t)(x / CELL);
       if (pass == 0) {
         *cell += *cell < UINT32_MAX;
@@ -180,11 +180,11 @@ static void put_bins(nd_drawing *d, const nd_series *s, size_t look) {
                  : i + 1 < s->n ? s->x[i + 1]
                  : i > 0        ? s->x[i] + (s->x[i] - s->x[i - 1])
                                 : s->x[i];
-    double x0 = nd_scale_place(&d->x, s->x[i]);
-    double x1 = nd_scale_takes(&d->x, end) ? nd_scale_place(&d->x, end) : x0;
-    double y = nd_scale_place(&d->y, s->y[i]);
+    double x0 = nd_scale_position(&d->x, s->x[i]);
+    double x1 = nd_scale_takes(&d->x, end) ? nd_scale_position(&d->x, end) : x0;
+    double y = nd_scale_position(&d->y, s->y[i]);
     if (s->y[i] == 0) continue;
-    /* Bins thinner than half a pixel: the tallest stands for its neighbours. */
+    /* Of bins thinner than half a pixel, only the tallest is drawn. */
     if (s->n > ND_CHART_POINTS && x1 <= drawn_to && base - y <= tallest) continue;
     if (x1 > drawn_to) {
       drawn_to = floor(x0) + 1;
@@ -232,13 +232,13 @@ static void put_row(nd_drawing *d, size_t row) {
   for (size_t k = 0; k < c->series_n; k++) {
     const nd_series *s = &c->series[k];
     if (row >= s->n || !nd_scale_takes(&d->x, s->y[row])) continue;
-    double v = s->y[row], from = d->x.log ? d->x.from : nd_scale_place(&d->x, 0);
+    double v = s->y[row], from = d->x.log ? d->x.from : nd_scale_position(&d->x, 0);
     if (stack) {
-      from = nd_scale_place(&d->x, sum);
+      from = nd_scale_position(&d->x, sum);
       sum += v;
       v = sum;
     }
-    double to = nd_scale_place(&d->x, v);
+    double to = nd_scale_position(&d->x, v);
     put_bar(d, row, k, from, to, y, height);
     if (stack) continue;
     char text[40];

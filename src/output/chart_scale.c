@@ -1,5 +1,5 @@
-/* Axes: linear ones with steps of 1, 2 or 5 times a power of ten, logarithmic
- * ones with a tick per decade (or 1, 2, 5 of each when there are few). */
+/* Axes: linear ones with steps of 1, 2 or 5 times a power of ten; logarithmic ones with a tick per
+ * decade (or at 1, 2 and 5 of each if there are few). */
 #include "output/chart_scale.h"
 
 #include <math.h>
@@ -33,7 +33,7 @@ static void fit_log(nd_scale *s) {
   }
   if (s->fixed) return;
   double low = pow(10, floor(log10(s->low) + 1e-9)), high = pow(10, ceil(log10(s->high) - 1e-9));
-  /* A bar of the lowest value still needs some length. */
+  /* A bar of the lowest value needs some length, too. */
   if (s->base && s->low < low * 1.5) low /= 2;
   s->low = low;
   s->high = high > low ? high : low * 10;
@@ -63,7 +63,7 @@ void nd_scale_fit(nd_scale *s) {
   s->high = ceil(s->high / step - 1e-9) * step;
 }
 
-double nd_scale_place(const nd_scale *s, double v) {
+double nd_scale_position(const nd_scale *s, double v) {
   double share = s->log ? (log10(v) - log10(s->low)) / (log10(s->high) - log10(s->low))
                         : (v - s->low) / (s->high - s->low);
   share = share < 0 ? 0 : share > 1 ? 1 : share;
@@ -72,10 +72,10 @@ double nd_scale_place(const nd_scale *s, double v) {
 
 static size_t log_ticks(double *out, const nd_scale *s) {
   int first = (int)floor(log10(s->low) - 1e-9), last = (int)ceil(log10(s->high) + 1e-9);
-  int decades = last - first, every = (decades + 9) / 10; /* both at least one */
+  int decades = last - first, every = (decades + 9) / 10; /* both are at least 1 */
   bool fine = decades <= 3;
   size_t n = 0;
-  for (int d = first; d <= last; d += every) { /* at most four, or eleven, decades */
+  for (int d = first; d <= last; d += every) { /* at most four decades if fine, else eleven */
     static const double parts[3] = {1, 2, 5};
     for (int i = 0; i < (fine ? 3 : 1); i++) {
       double v = parts[i] * pow(10, d);
@@ -92,7 +92,7 @@ size_t nd_scale_ticks(double *out, const nd_scale *s, unsigned about) {
   size_t n = 0;
   for (double i = first; n < ND_TICKS && i * step <= s->high + step * 1e-9; i += 1) {
     double v = i * step;
-    out[n++] = fabs(v) < step * 1e-9 ? 0 : v; /* no minus before a zero */
+    out[n++] = fabs(v) < step * 1e-9 ? 0 : v; /* avoids -0 */
   }
   return n;
 }

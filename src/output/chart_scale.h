@@ -1,4 +1,4 @@
-/* From numbers to places on an axis, and the ticks to write along it. */
+/* Maps values to positions on an axis, and chooses the ticks. */
 #ifndef ND_OUTPUT_CHART_SCALE_H
 #define ND_OUTPUT_CHART_SCALE_H
 
@@ -6,27 +6,29 @@
 #include <stddef.h>
 
 typedef struct nd_scale {
-  double low, high; /* of the data, once fitted: of the axis */
-  double from, to;  /* their places */
-  bool log;         /* to base 10; only what is above 0 has a place */
-  bool fixed;       /* the ends were given, and seen: ticks do not move them */
-  bool base;        /* marks grow from the axis: 0 belongs to it */
-  bool any;         /* a value was seen */
+  double low, high; /* of the data; after nd_scale_fit, of the axis */
+  double from, to;  /* positions of low and high */
+  bool log;         /* base 10; only positive values have a position */
+  bool fixed;       /* the ends were given: fitting does not move them */
+  bool base;        /* bars grow from the axis, so it includes 0 */
+  bool any;         /* at least one value was seen */
 } nd_scale;
 
-/* Has the value a place?  Not so: NaN, infinities, beyond 1e300, <= 0 on a log axis. */
+/* Returns true if the value has a position: not NaN, infinite, beyond 1e300, or <= 0 on a log
+ * axis. */
 bool nd_scale_takes(const nd_scale *s, double v);
-/* Widens the scale to hold a value that it takes. */
+/* Widens the scale to include a value that has a position. */
 void nd_scale_see(nd_scale *s, double v);
-/* Rounds the ends outwards, to whole steps or decades. */
+/* Rounds the ends outwards to full steps or decades. */
 void nd_scale_fit(nd_scale *s);
-double nd_scale_place(const nd_scale *s, double v);
+/* Returns the position of a value. */
+double nd_scale_position(const nd_scale *s, double v);
 
 enum { ND_TICKS = 24 };
-/* At most ND_TICKS ticks, rising. */
+/* Computes at most ND_TICKS ticks, ascending. */
 size_t nd_scale_ticks(double *out, const nd_scale *s, unsigned about);
 
-/* A short number for an axis: 0.25, 800, 12 k, 3.5 M, 1e-07. */
+/* Formats a number for an axis: 0.25, 800, 12 k, 3.5 M, 1e-07. */
 void nd_scale_write(char *out, size_t room, double v);
 
 #endif

@@ -1,5 +1,4 @@
-/* The numbers of a chart as a table, for those who cannot see it or want to
- * copy them. */
+/* The numbers of a chart as a table, for people who cannot see the chart or want to copy them. */
 #include "output/chart_draw.h"
 
 enum { ROWS = 200 };
@@ -47,6 +46,6 @@ nd_status nd_chart_table(nd_buf *out, const nd_chart *chart, nd_error *err) {
     }
   }
   nd_pen_put(p, "</tbody></table>\n");
-  if (every > 1) nd_pen_put(p, "<p>Every %zu. value is listed.</p>\n", every);
+  if (every > 1) nd_pen_put(p, "<p>One value in every %zu is listed.</p>\n", every);
   return p->status;
 }

@@ -1,4 +1,4 @@
-/* Copying files without some parts; see cut.h. */
+/* Copying files without some of their parts; see cut.h. */
 #include "output/cut.h"
 
 #include "codec/packer.h"
@@ -22,7 +22,7 @@ nd_status nd_cut_plain(int in, const char *in_name, int out, const char *out_nam
       at = cuts[next].offset + cuts[next].length;
       continue;
     }
-    /* Read a large piece, close the gaps in memory, write it at once. */
+    /* Reads a large piece, closes the gaps in memory, and writes it at once. */
     size_t size = end - at < BLOCK ? (size_t)(end - at) : BLOCK;
     status = nd_io_pread_full(in, block.p, size, at, in_name, err);
     if (status != ND_OK) break;
@@ -76,7 +76,7 @@ void nd_cutter_abandon(nd_cutter *c) {
   nd_free(c);
 }
 
-/* Goes on to `to`, copying or not; *ended when the input ends before. */
+/* Advances to `to`, copying or skipping; *ended if the input ends before. */
 static nd_status go_on(nd_cutter *c, uint64_t to, bool copy, bool *ended, nd_error *err) {
   *ended = false;
   for (uint64_t at; (at = nd_stream_offset(c->in)) < to;) {
@@ -86,7 +86,7 @@ static nd_status go_on(nd_cutter *c, uint64_t to, bool copy, bool *ended, nd_err
     if (status != ND_OK && status != ND_ERR_DATA) return status;
     if (seen.n > to - at) seen.n = (size_t)(to - at);
     if (seen.n == 0) {
-      /* As the records were read: the bytes behind damage have the same offsets. */
+      /* Recovers like the reader of the records did, so that offsets after damage agree. */
       bool found = false;
       if (status == ND_ERR_DATA) ND_TRY(nd_stream_recover(&found, c->in, err));
       if (found) continue;
@@ -105,7 +105,7 @@ nd_status nd_cutter_apply(nd_cutter *c, const nd_cut *cuts, size_t cut_n, const 
   bool ended = false;
   while (!ended && (i < cut_n || j < split_n)) {
     if (i == cut_n || (j < split_n && splits[j] <= cuts[i].offset)) {
-      /* A split inside a part that was cut away is behind us already. */
+      /* A split inside a part that was left out has been passed already. */
       if (splits[j] >= nd_stream_offset(c->in)) {
         ND_TRY(go_on(c, splits[j], true, &ended, err));
         ND_TRY(nd_packer_member_end(c->out, err));

@@ -1,10 +1,10 @@
-/* Safe text; see escape.h.  Every byte that is not known to be harmless goes
- * through one decision, `picture`, whatever the place it is shown in. */
+/* Safe text; see escape.h.  All output formats use `picture` to decide on every byte that is not
+ * known to be harmless. */
 #include "output/escape.h"
 
 #include <inttypes.h>
 
-typedef enum place { IN_HTML, IN_TERMINAL, IN_SCRIPT } place;
+typedef enum medium { IN_HTML, IN_TERMINAL, IN_SCRIPT } medium;
 
 uint32_t nd_escape_point(nd_str text, size_t *at) {
   const unsigned char *p = (const unsigned char *)text.p + *at;
@@ -27,7 +27,7 @@ uint32_t nd_escape_point(nd_str text, size_t *at) {
   return point;
 }
 
-/* Marks, embeddings, overrides and isolates of writing direction. */
+/* Returns true for marks, embeddings, overrides and isolates of writing direction. */
 static bool turns_text(uint32_t c) {
   return c == 0x61c || c == 0x200e || c == 0x200f || (c >= 0x202a && c <= 0x202e) ||
          (c >= 0x2066 && c <= 0x2069);
@@ -39,7 +39,7 @@ bool nd_escape_hidden(uint32_t c) {
   return c == 0xfeff || (c >= 0xfff9 && c <= 0xfffb) || (c >= 0xe0000 && c <= 0xe007f);
 }
 
-/* A picture of a control character: U+2400 and the like, of three bytes. */
+/* Encodes a three-byte code point, e.g. the picture of a control character (U+2400). */
 static size_t utf8(char *out, uint32_t c) {
   out[0] = (char)(0xe0 | c >> 12);
   out[1] = (char)(0x80 | (c >> 6 & 0x3f));
@@ -47,7 +47,7 @@ static size_t utf8(char *out, uint32_t c) {
   return 3;
 }
 
-static const char *reference(char c, place where) {
+static const char *reference(char c, medium where) {
   if (where == IN_TERMINAL) return NULL;
   bool html = where == IN_HTML;
   switch (c) {
@@ -61,12 +61,12 @@ static const char *reference(char c, place where) {
   }
 }
 
-/* What stands for an invisible code point; false: it stands for itself. */
-static bool picture(nd_buf *out, uint32_t c, place where, nd_status *status, nd_error *err) {
+/* Writes the replacement of an invisible code point; returns false if it needs none. */
+static bool picture(nd_buf *out, uint32_t c, medium where, nd_status *status, nd_error *err) {
   char text[4];
   if (c < 0x20 || c == 0x7f) {
     *status = nd_buf_append(out, text, utf8(text, c == 0x7f ? 0x2421 : 0x2400 + c), err);
-  } else if (c < 0xa0) { /* visible ASCII does not come here */
+  } else if (c < 0xa0) { /* C1 controls; the caller passes no visible ASCII */
     *status = nd_buf_printf(out, err, "\xef\xbf\xbd");
   } else if (turns_text(c)) {
     const char *form = where == IN_HTML     ? "&lt;U+%04" PRIX32 "&gt;"
@@ -83,8 +83,8 @@ static bool picture(nd_buf *out, uint32_t c, place where, nd_status *status, nd_
   return true;
 }
 
-static nd_status escape(nd_buf *out, nd_str text, bool line, place where, nd_error *err) {
-  size_t at = 0, from = 0; /* [from, at) may pass as it is */
+static nd_status escape(nd_buf *out, nd_str text, bool line, medium where, nd_error *err) {
+  size_t at = 0, from = 0; /* [from, at) is copied unchanged */
   while (at < text.n) {
     size_t here = at;
     uint32_t c = nd_escape_point(text, &at);

@@ -1,4 +1,4 @@
-/* JSON out; see json_out.h. */
+/* Writing JSON; see json_out.h. */
 #include "output/json_out.h"
 
 #include <inttypes.h>
@@ -15,8 +15,8 @@ static void put_unit(nd_json_out *j, uint32_t c) {
       6);
 }
 
-/* Escapes what JSON must and what would be seen wrongly or not at all; other
- * characters pass, what is not UTF-8 becomes U+FFFD. */
+/* Writes a string.  Escapes the characters that JSON requires and those that are invisible or
+ * misleading; bytes that are not UTF-8 become U+FFFD. */
 static void put_string(nd_json_out *j, nd_str s) {
   put(j, "\"", 1);
   for (size_t at = 0; at < s.n;) {

@@ -9,8 +9,8 @@ typedef struct nd_json_out {
   nd_status status; /* the first failure; later calls do nothing */
   nd_error *err;
   int depth;
-  bool first; /* of its object or array */
-  bool line;  /* members follow on the same line */
+  bool first; /* the next member is the first of its object or array */
+  bool line;  /* members are written on one line */
 } nd_json_out;
 
 void nd_json_put_begin(nd_json_out *j, const char *name, char bracket); /* '{' or '[' */

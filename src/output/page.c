@@ -1,4 +1,4 @@
-/* Pages; see page.h. */
+/* HTML pages; see page.h. */
 #include "output/page.h"
 
 #include <inttypes.h>
@@ -19,7 +19,7 @@ static void put_safe(nd_page *p, nd_str text) {
   if (p->status == ND_OK) p->status = nd_escape_html(&p->html, text, false, p->err);
 }
 
-/* Charts that follow one another stand side by side. */
+/* Ends a group of consecutive charts, which are shown side by side. */
 static void end_figures(nd_page *p) {
   if (p->figures) put(p, "</div>\n");
   p->figures = false;

@@ -1,7 +1,7 @@
 /* Escaping, CSV and numbers for tab-separated lines; see tsv.h.
  *
- * Nearly all ids are plain ASCII, so what needs no escape is looked for eight
- * bytes at a time and copied in runs. */
+ * Nearly all ids are plain ASCII, so the search for bytes to escape takes eight
+ * bytes at a time, and runs are copied. */
 #include "output/tsv.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 #define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
 
-/* Is one of the eight bytes 0? */
+/* Returns non-zero if one of the eight bytes is 0. */
 static uint64_t has_zero(uint64_t x) {
   return (x - EACH(1)) & ~x & EACH(0x80);
 }
@@ -19,7 +19,7 @@ static bool is_plain(unsigned char c) {
   return c >= 0x20 && c < 0x7f && c != '\\';
 }
 
-/* Where plain ASCII ends, from `at` on. */
+/* Returns the end of the plain ASCII that starts at `at`. */
 static size_t plain_end(nd_str text, size_t at) {
   for (; text.n - at >= 8; at += 8) {
     uint64_t x;
@@ -37,9 +37,9 @@ static bool continues(nd_str text, size_t at, size_t n) {
   return true;
 }
 
-/* Where text ends that stays as it is, from `at` on, as far as that shows at a
- * glance: plain ASCII, and whole blocks of letters (U+00C0-05FF, U+0640-07FF,
- * U+1000-1FFF, U+3000-CFFF), whose lead bytes leave nothing to decode. */
+/* Returns the end of the text from `at` on that needs no escape and no decoding: plain ASCII, and
+ * entire blocks of letters (U+00C0-05FF, U+0640-07FF, U+1000-1FFF, U+3000-CFFF), which their lead
+ * bytes identify. */
 static size_t seen_end(nd_str text, size_t at) {
   for (;;) {
     at = plain_end(text, at);
@@ -53,7 +53,7 @@ static size_t seen_end(nd_str text, size_t at) {
   }
 }
 
-/* Writes to `out` unless that is NULL; returns the length. */
+/* Copies to `out`, unless it is NULL; returns the new length. */
 static size_t put(char *out, size_t n, const char *p, size_t more) {
   if (out && more) memcpy(out + n, p, more);
   return n + more;
@@ -61,7 +61,7 @@ static size_t put(char *out, size_t n, const char *p, size_t more) {
 
 size_t nd_field_escape(char *out, nd_str text) {
   static const char hex[] = "0123456789abcdef";
-  size_t n = 0, from = 0, at = 0; /* [from, at) stays as it is */
+  size_t n = 0, from = 0, at = 0; /* [from, at) is copied unchanged */
   while ((at = seen_end(text, at)) < text.n) {
     size_t here = at;
     uint32_t c = nd_escape_point(text, &at);
@@ -134,7 +134,7 @@ nd_status nd_tsv_canonical(nd_str *out, nd_buf *room, nd_str field, nd_error *er
   return ND_OK;
 }
 
-/* Would a spreadsheet take the field for a formula, or a reader its first ' for ours? */
+/* Returns true if a spreadsheet would take the field for a formula, or a reader its ' for ours. */
 static bool needs_guard(nd_str f) {
   size_t i = 0;
   while (i < f.n && f.p[i] == ' ') i++;
@@ -176,10 +176,10 @@ nd_status nd_tsv_ratio(nd_buf *out, uint32_t common, uint32_t joint, nd_error *e
   uint64_t scaled = (uint64_t)common * million;
   uint64_t x = joint ? scaled / joint : 0, left = joint ? scaled % joint : 0;
   if (2 * left > joint) x++;
-  if (joint && 2 * left == joint) { /* a tie: as the nearest double lies */
+  if (joint && 2 * left == joint) { /* a tie is rounded like the nearest double */
     char tie[32];
     snprintf(tie, sizeof tie, "%.6f", (double)common / joint);
-    tie[1] = '.'; /* whatever the locale says */
+    tie[1] = '.'; /* in any locale */
     return nd_buf_append(out, tie, 8, err);
   }
   char text[16] = {(char)('0' + x / million), '.'};

@@ -1,5 +1,5 @@
-/* The report as a page; see report.h.  Its script only moves what is there: a
- * reader without scripts loses the slider and the browser of clusters. */
+/* The report as an HTML page; see report.h.  Its script only rearranges what is there: without
+ * scripts, a reader loses the slider and the cluster browser. */
 #include "report/report.h"
 
 #include <inttypes.h>
@@ -45,7 +45,7 @@ static void put_count(nd_pen *p, uint64_t v) {
   nd_pen_put(p, "%s", text);
 }
 
-/* <data value> keeps the plain number for programs. */
+/* The value of <data> is the plain number, for programs. */
 static void put_data(nd_pen *p, const char *name, uint64_t v) {
   nd_pen_put(p, "<data id=\"n-%s\" value=\"%" PRIu64 "\">", name, v);
   put_count(p, v);
@@ -75,10 +75,9 @@ static void put_flow(nd_pen *p, const nd_report *r) {
   const flow_part parts[] = {
       {"kept", "kept", "in kept/, byte for byte", s->kept, 1},
       {"near", "near-duplicates dropped",
-       r->verified ? "each verified against the kept one"
-                   : "not verified exactly, as was asked for",
+       r->verified ? "each verified against the kept one" : "not verified exactly, as requested",
        s->dropped - copies, 2},
-      {"copies", "exact copies dropped", "the same words in the same order", copies, 5},
+      {"copies", "exact duplicates dropped", "the same words in the same order", copies, 5},
       {"rejected", "rejected", "could not be read: see below", s->rejected, 4}};
   enum { PARTS = 4 };
   nd_pen_put(p,
@@ -118,11 +117,11 @@ static void put_lead(nd_pen *p, const nd_report *r) {
   put_count(p, s->files);
   nd_pen_put(p, " file%s (", s->files == 1 ? "" : "s");
   put_bytes(p, (double)s->bytes);
-  nd_pen_put(p, ") went in; <b>");
+  nd_pen_put(p, ") read; <b>");
   put_count(p, s->kept);
   nd_pen_put(p, "</b> stayed, <b>");
   put_data(p, "dropped", s->dropped);
-  nd_pen_put(p, "</b> left as duplicates from ");
+  nd_pen_put(p, "</b> dropped as duplicates from ");
   put_data(p, "clusters", s->clusters);
   nd_pen_put(p, " cluster%s", s->clusters == 1 ? "" : "s");
   if (s->rejected) {
@@ -132,9 +131,9 @@ static void put_lead(nd_pen *p, const nd_report *r) {
   }
   nd_pen_put(p, ".</p>\n");
   if (r->other) {
-    nd_pen_put(p, "<p>They were held against ");
+    nd_pen_put(p, "<p>They were compared with ");
     put_count(p, s->against_documents);
-    nd_pen_put(p, " documents of another collection, which are not counted here.</p>\n");
+    nd_pen_put(p, " documents of the reference collection, which are not counted here.</p>\n");
   }
 }
 
@@ -152,15 +151,15 @@ static void put_what_if(nd_pen *p, const nd_report *r) {
       "<p aria-live=\"polite\">%s<b id=\"what-if-kept\">",
       low, low, low / 100.0, r->stays_known ? "" : "About ");
   put_count(p, r->summary->kept);
-  nd_pen_put(p, "</b> documents would stay and <b id=\"what-if-dropped\">");
+  nd_pen_put(p, "</b> documents would be kept and <b id=\"what-if-dropped\">");
   put_count(p, r->summary->dropped);
   nd_pen_put(p,
-             "</b> would leave.</p>\n<p class=\"quiet\" id=\"what-if-note\">%s A lower "
+             "</b> dropped.</p>\n<p class=\"quiet\" id=\"what-if-note\">%s A lower "
              "threshold than %.10g needs another run: pairs below it were not recorded.</p>\n"
              "</section>\n",
              !r->stays_known
-                 ? "An estimate from the similarity of each dropped document to the one "
-                   "kept in its place: more would leave, with another one."
+                 ? "Estimated from the similarity of each dropped document to the one it was "
+                   "assigned to: fewer would be kept, assigned to another one."
              : r->summary->bands
                  ? "Counted from the pairs of this run. A run at that threshold chooses its own "
                    "bands, and may find a few more or fewer."
@@ -175,7 +174,7 @@ static void put_figure(nd_pen *p, nd_status (*draw)(nd_buf *, const nd_report *,
 
 static void put_similarity(nd_pen *p, const nd_report *r) {
   const nd_summary *s = r->summary;
-  nd_pen_put(p, "<h2 id=\"similarity\">How similar, and how surely found</h2>\n<p>");
+  nd_pen_put(p, "<h2 id=\"similarity\">Similarity and recall</h2>\n<p>");
   put_data(p, "pairs", s->pairs);
   nd_pen_put(p, " pair%s reach%s the threshold of %.10g", s->pairs == 1 ? "" : "s",
              s->pairs == 1 ? "es" : "", r->threshold);
@@ -184,7 +183,7 @@ static void put_similarity(nd_pen *p, const nd_report *r) {
     nd_pen_put(p, ": ");
     if (copies) {
       put_count(p, copies);
-      nd_pen_put(p, " of exact copies, and ");
+      nd_pen_put(p, " of exact duplicates, and ");
     }
     put_count(p, s->pairs - copies);
     nd_pen_put(p, " of the ");
@@ -197,7 +196,7 @@ static void put_similarity(nd_pen *p, const nd_report *r) {
     nd_pen_put(p,
                "With %u bands of %u rows a pair exactly at the threshold is found with "
                "probability <data id=\"n-recall\" value=\"%.6f\">%.1f %%</data>. "
-               "Judged by the pairs that were found, about <data id=\"n-missed\" "
+               "Estimated from the pairs that were found, about <data id=\"n-missed\" "
                "value=\"%.6f\">%.2g %%</data> of all pairs above it may have been missed.",
                s->bands, s->rows, s->predicted_recall, s->predicted_recall * 100, missed,
                missed * 100);
@@ -216,7 +215,7 @@ static void put_similarity(nd_pen *p, const nd_report *r) {
 static void put_clusters(nd_pen *p, const nd_report *r) {
   nd_pen_put(p, "<h2 id=\"clusters\">Clusters</h2>\n");
   if (r->summary->clusters == 0) {
-    nd_pen_put(p, "<p>There are none: no document is a near-duplicate of another.</p>\n");
+    nd_pen_put(p, "<p>None: no document is a near-duplicate of another.</p>\n");
     return;
   }
   nd_pen_put(p, "<div class=\"pair\">\n");
@@ -268,26 +267,26 @@ static void put_parts(nd_pen *p, const nd_report *r) {
   put_part(p, &r->files, "by-file", r->by_folder ? "By folder" : "By source file", NULL);
   if (r->sites.n)
     put_part(p, &r->sites, "by-site", "By site",
-             "The host of the URL, without what stands before its first dot when it has two.");
+             "The host of the URL, without its first label if it has more than two.");
   snprintf(note, sizeof note,
-           "A guess from script and little words, in a sample of %" PRIu64 " document%s.",
+           "Guessed from script and common short words, in a sample of %" PRIu64 " document%s.",
            r->language_sample, r->language_sample == 1 ? "" : "s");
-  put_part(p, &r->languages, "by-language", "By language (a guess)", note);
-  put_part(p, &r->sizes, "by-size", "By size of the record", "Bytes as they stand in the input.");
+  put_part(p, &r->languages, "by-language", "By language (guessed)", note);
+  put_part(p, &r->sizes, "by-size", "By size of the record", "Bytes in the input.");
   nd_pen_put(p, "</div>\n");
   if (!r->sites.n)
-    nd_pen_put(p, "<p class=\"quiet\">No document has a URL, so there are no sites.</p>\n");
+    nd_pen_put(p, "<p class=\"quiet\">No document has a URL, so sites are unknown.</p>\n");
 }
 
 static void put_unusual(nd_pen *p, const nd_report *r) {
   const nd_summary *s = r->summary;
-  nd_pen_put(p, "<h2 id=\"unusual\">What was left out or cut short</h2>\n<ul>\n<li>");
+  nd_pen_put(p, "<h2 id=\"unusual\">Left out or cut short</h2>\n<ul>\n<li>");
   put_data(p, "rejected-again", s->rejected);
   nd_pen_put(p, " record%s rejected (a record above ", s->rejected == 1 ? "" : "s");
   put_bytes(p, (double)s->max_document);
   nd_pen_put(p, " is).</li>\n<li>");
   put_data(p, "empty", s->empty);
-  nd_pen_put(p, " document%s without a word: kept, match nothing.</li>\n<li>",
+  nd_pen_put(p, " document%s without words: kept, similar to no other.</li>\n<li>",
              s->empty == 1 ? "" : "s");
   put_data(p, "others", s->others);
   nd_pen_put(p, " record%s that %s no document%s (blank lines, images, headers).</li>\n",
@@ -295,10 +294,10 @@ static void put_unusual(nd_pen *p, const nd_report *r) {
   if (s->bands) {
     nd_pen_put(p, "<li>");
     put_data(p, "hot", s->hot_buckets);
-    nd_pen_put(p, " hot bucket%s above <code>--bucket-cap</code> %" PRIu64 ", with ",
+    nd_pen_put(p, " oversized bucket%s above <code>--bucket-cap</code> %" PRIu64 ", with ",
                s->hot_buckets == 1 ? "" : "s", r->options->bucket_cap);
     put_count(p, s->hot_documents);
-    nd_pen_put(p, " documents: compared with one member instead of all. The largest bucket holds ");
+    nd_pen_put(p, " documents: compared with one member only. The largest bucket has ");
     put_count(p, s->largest_bucket);
     nd_pen_put(p, ".</li>\n");
   }
@@ -311,12 +310,12 @@ static void put_unusual(nd_pen *p, const nd_report *r) {
     put_data(p, "sample-seen", s->sample_seen);
     nd_pen_put(p, " shingles were kept, and ");
     put_data(p, "sample-emptied", s->sample_emptied);
-    nd_pen_put(p, " documents left without any.</li>\n");
+    nd_pen_put(p, " documents lost all of theirs.</li>\n");
   }
   if (s->repeated_ids) {
     nd_pen_put(p, "<li>");
     put_count(p, s->repeated_ids);
-    nd_pen_put(p, " ids came before, such as <bdi>");
+    nd_pen_put(p, " repeated ids, e.g. <bdi>");
     nd_pen_text(p, s->repeated_id);
     nd_pen_put(p, "</bdi>.</li>\n");
   }
@@ -324,7 +323,7 @@ static void put_unusual(nd_pen *p, const nd_report *r) {
   if (!r->reject_n) return;
   nd_pen_put(p,
              "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"Rejected records\">"
-             "<table id=\"rejects\"><caption>Why records were rejected (all of them: ");
+             "<table id=\"rejects\"><caption>Reasons for rejection (all records: ");
   nd_pen_put(p, r->options->csv ? "rejected.csv" : "rejected.tsv");
   nd_pen_put(p,
              "; # stands for a number)</caption><thead><tr><th scope=\"col\">reason</th>"
@@ -351,7 +350,7 @@ static void put_cost(nd_pen *p, const nd_report *r) {
   const nd_summary *s = r->summary;
   nd_pen_put(p, "<section id=\"cost\">\n<h2>What it cost</h2>\n<p>%.3f seconds on %u thread%s",
              s->seconds, s->threads, s->threads == 1 ? "" : "s");
-  if (s->peak_memory) { /* else other machines did it: nobody can tell */
+  if (s->peak_memory) { /* unknown if other machines did the work */
     nd_pen_put(p, " (%.3f CPU seconds); at most ", s->cpu_seconds);
     put_bytes(p, (double)s->peak_memory);
     nd_pen_put(p, " of memory (allowed: ");
@@ -392,19 +391,19 @@ static void put_cost(nd_pen *p, const nd_report *r) {
 
 static void put_again(nd_pen *p, const nd_report *r) {
   nd_pen_put(p,
-             "<section id=\"again\">\n<h2>The same run again</h2>\n"
+             "<section id=\"again\">\n<h2>Repeat this run</h2>\n"
              "<pre tabindex=\"0\"><code id=\"command\">");
   if (p->status == ND_OK) p->status = nd_escape_html(p->out, nd_buf_str(&r->command), true, p->err);
   nd_pen_put(p,
              "</code></pre>\n<p><button type=\"button\" id=\"copy\" hidden>Copy</button> "
-             "<span class=\"quiet\">Options that are not named here stand at their defaults; "
-             "all of them are in summary.json.</span></p>\n</section>\n");
+             "<span class=\"quiet\">Options that are not shown have their defaults; "
+             "summary.json lists all of them.</span></p>\n</section>\n");
 }
 
 static void put_browser(nd_pen *p, const nd_report *r) {
   const nd_summary *s = r->summary;
   if (s->clusters == 0) return;
-  nd_pen_put(p, "<section id=\"browse\">\n<h2>Look at clusters</h2>\n<p>");
+  nd_pen_put(p, "<section id=\"browse\">\n<h2>Browse clusters</h2>\n<p>");
   put_data(p, "embedded", r->browser_clusters);
   nd_pen_put(p, " of ");
   put_count(p, s->clusters);
@@ -412,8 +411,8 @@ static void put_browser(nd_pen *p, const nd_report *r) {
              r->browser_clusters == 1 ? "is" : "are");
   put_data(p, "texts", r->browser_texts);
   nd_pen_put(p,
-             " with texts: chosen over all similarities, the borderline ones first. "
-             "<code>neardup explain A B INPUT</code> shows any two documents.</p>\n"
+             " with texts: a sample over all similarities, borderline ones first. "
+             "<code>neardup explain A B INPUT</code> compares any two documents.</p>\n"
              "<noscript><p>This part needs the page's own script.</p></noscript>\n"
              "<div class=\"browser\" id=\"browser\" hidden>\n"
              "<div class=\"finder\"><label for=\"search\">Search by id or URL</label>\n"

@@ -1,5 +1,5 @@
 /* The report's script: the slider, the search, the clusters side by side.
-   Texts of documents only ever become text nodes. */
+   Texts of documents are only inserted as text nodes. */
 (function () {
 "use strict";
 var byId = function (id) { return document.getElementById(id); };
@@ -114,7 +114,7 @@ function words(cluster, member) {
   return out;
 }
 
-/* Same passages are quiet; long ones are folded. */
+/* Marks the words that differ, and folds long passages that are the same. */
 function fill(box, list, same) {
   var p = element("p"), i = 0, edge = 25;
   while (i < list.length) {
@@ -178,7 +178,7 @@ function open(cluster, focus) {
   var box = byId("cluster");
   box.textContent = "";
   box.appendChild(named("h3", cluster.m[0].i));
-  box.appendChild(element("p", count(cluster.n) + " documents; the first is kept in the place of all." +
+  box.appendChild(element("p", count(cluster.n) + " documents; the first is kept, the others are dropped." +
     (cluster.n > cluster.m.length ? " The " + (cluster.m.length - 1) + " least similar ones are listed." : ""), "quiet"));
   var wide = element("div", null, "wide"), table = element("table", null, "members"), head = element("tr");
   ["document", "similarity"].forEach(function (t, i) {

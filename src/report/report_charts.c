@@ -16,7 +16,7 @@ nd_status nd_report_similarities(nd_buf *out, const nd_report *r, nd_error *err)
     if (r->pair_bins[i]) last = i;
   size_t first = r->whole ? 0 : (size_t)(r->threshold * 100 + 1e-9);
   for (size_t i = 0; i < first; i++)
-    if (r->pair_bins[i]) first = i; /* chains of components may lie lower */
+    if (r->pair_bins[i]) first = i; /* chains of components may have lower similarities */
   for (size_t i = first; i < ND_REPORT_BINS && (!r->whole || i <= last); i++, n++) {
     x[n] = bin_start(r, i);
     y[n] = (double)r->pair_bins[i];
@@ -32,7 +32,8 @@ nd_status nd_report_similarities(nd_buf *out, const nd_report *r, nd_error *err)
       .kind = ND_CHART_HISTOGRAM,
       .name = "similarities",
       .title = "Similarity of the pairs found",
-      .description = r->whole ? NULL : "The last bar holds exact copies and pairs of similarity 1.",
+      .description =
+          r->whole ? NULL : "The last bar holds exact duplicates and pairs of similarity 1.",
       .x_label = r->falling ? "edit distance" : "similarity",
       .y_label = "pairs",
       .x_range = fixed ? range : NULL,
@@ -41,7 +42,7 @@ nd_status nd_report_similarities(nd_buf *out, const nd_report *r, nd_error *err)
       .series_n = 1,
       .markers = &m,
       .marker_n = 1};
-  /* Copies often outnumber all else by far. */
+  /* Exact duplicates often far outnumber everything else. */
   double most = 0, second = 0;
   for (size_t i = 0; i < n; i++) {
     if (y[i] > most) {
@@ -59,8 +60,8 @@ static double chance(const nd_report *r, double s) {
   return 1 - pow(1 - pow(s, r->summary->rows), r->summary->bands);
 }
 
-/* A pair of similarity s is found with chance p(s), so n found ones stand for
- * n / p(s), of which n (1 - p) / p were missed. */
+/* A pair of similarity s is found with probability p(s), so n pairs found represent n / p(s), of
+ * which n (1 - p) / p were missed. */
 double nd_report_missed(const nd_report *r) {
   if (!r->summary->bands || r->whole) return -1;
   double found = 0, missed = 0;

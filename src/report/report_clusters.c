@@ -1,13 +1,13 @@
-/* The clusters that a report embeds: a sample with texts, spread over how close
- * their members are, and as many others by name as there is room for.
+/* The clusters embedded in a report: a sample with texts, spread over the similarities of their
+ * members, and as many others by name as there is room for.
  *
  *   {"clusters": [{"n": 7, "t": "words of the kept one", "from": 0, "words": 812,
  *                  "m": [{"i": id, "u": url, "v": "0.912345", "d": [...]}, …]}, …]}
  *
- * The first of "m" is the kept member, and has no "v" and "d".  A text is told as
- * the difference to the kept one: pairs of numbers copy (from word, how many),
- * strings are words of its own.  Near-duplicates have most words in common, so
- * this takes little more room than one text.  Without "t" there are only names. */
+ * The first of "m" is the kept member, without "v" and "d".  The text of another member is stored
+ * as its difference to the kept text: pairs of numbers copy words (from, count), strings are words
+ * of its own.  Near-duplicates share most words, so this takes little more room than one text.
+ * Clusters without "t" have only names. */
 #include <stdlib.h>
 
 #include "base/hash.h"
@@ -18,17 +18,17 @@
 #include "text/words.h"
 
 enum {
-  SLICES = 10,        /* of closeness, and one more for copies alone */
+  SLICES = 10,        /* of closeness, plus one for exact duplicates alone */
   PER_SLICE = 6,      /* clusters with texts */
-  MEMBERS = 10,       /* of such a cluster, besides the kept one */
-  WORDS = 1500,       /* of the kept text */
-  OWN_WORDS = 600,    /* of a member's text that are not the kept one's */
-  TEXT_BYTES = 24000, /* of a cluster with texts */
+  MEMBERS = 10,       /* members of such a cluster, besides the kept one */
+  WORDS = 1500,       /* words of the kept text */
+  OWN_WORDS = 600,    /* words of a member that are not in the kept text */
+  TEXT_BYTES = 24000, /* bytes of a cluster with texts */
   SAMPLES = (SLICES + 1) * PER_SLICE,
   NAMED = 40, /* members of a cluster without texts */
   TEXTS_ROOM = 1000000,
   LOOK = 48 << 10, /* bytes of a text that are compared */
-  READ = 64 << 20  /* bytes of texts that are read at all */
+  READ = 64 << 20  /* bytes of texts that are read in total */
 };
 
 typedef struct member {
@@ -38,16 +38,16 @@ typedef struct member {
 
 typedef struct sample {
   uint32_t centre;
-  uint64_t order; /* a hash: which clusters of a slice are taken */
+  uint64_t order; /* a hash that selects the clusters of a slice */
   float closeness;
   size_t n;
-  member members[MEMBERS]; /* the least similar ones, least similar first */
+  member members[MEMBERS]; /* the least similar ones, in ascending order of similarity */
 } sample;
 
 typedef struct embedding {
   nd_report *r;
   const nd_report_source *s;
-  float *least; /* per centre: closeness of its furthest member */
+  float *least; /* per centre: closeness of its least similar member */
   sample *samples;
   size_t n;
   nd_texts *texts;
@@ -67,7 +67,7 @@ static void find_least(embedding *e) {
   }
 }
 
-/* The PER_SLICE clusters of every slice whose hash is smallest. */
+/* Selects the PER_SLICE clusters of every slice with the smallest hashes. */
 static void choose(embedding *e) {
   const nd_clusters *c = e->s->clusters;
   size_t taken[SLICES + 1] = {0};
@@ -89,7 +89,7 @@ static void choose(embedding *e) {
   }
 }
 
-/* The sample with this centre, which is there. */
+/* Returns the sample with this centre, which must exist. */
 static sample *sample_of(embedding *e, uint32_t centre) {
   sample *s = e->samples;
   while (s->centre != centre) s++;
@@ -98,7 +98,7 @@ static sample *sample_of(embedding *e, uint32_t centre) {
 
 static void collect_members(embedding *e) {
   const nd_clusters *c = e->s->clusters;
-  /* least[] has done its work: it now marks the chosen ones, for a quick look. */
+  /* least[] is reused: it marks the selected centres for fast lookup. */
   for (uint32_t d = 0; d < c->n; d++) e->least[d] = 0;
   for (size_t i = 0; i < e->n; i++) e->least[e->samples[i].centre] = 1;
   for (uint32_t d = 0; d < c->n; d++) {
@@ -136,14 +136,14 @@ static nd_status put_value(nd_buf *out, const embedding *e, uint32_t document, n
   return nd_buf_append(out, "\"", 1, err);
 }
 
-/* Words first … first + n - 1 as one string. */
+/* Writes words first … first + n - 1 as one string. */
 static nd_status put_words(nd_buf *out, const nd_tokens *t, size_t first, size_t n, nd_error *err) {
   size_t from = first ? t->end[first - 1] + 1 : 0;
   return nd_escape_script(out, (nd_str){t->text.p + from, t->end[first + n - 1] - from}, err);
 }
 
-/* The difference to the kept text inside its window [from, to) of words; "cut" says that it has
- * more words of its own. */
+/* Writes the difference to the kept text within its window [from, to) of words; "cut" says that
+ * the member has more words of its own. */
 static nd_status put_difference(nd_buf *out, const embedding *e, size_t from, size_t to,
                                 nd_error *err) {
   size_t own = 0;
@@ -170,7 +170,7 @@ static nd_status put_difference(nd_buf *out, const embedding *e, size_t from, si
   return own >= OWN_WORDS ? nd_buf_append(out, ",\"cut\":1", 8, err) : ND_OK;
 }
 
-/* The words of a document, or of its beginning. */
+/* Splits a document, or its beginning, into words. */
 static nd_status take_words(nd_tokens *out, nd_buf *text, bool *cut, embedding *e,
                             uint32_t document, nd_error *err) {
   ND_TRY(nd_texts_get(text, e->texts, document, err));
@@ -192,7 +192,7 @@ static nd_status compare(embedding *e, uint32_t document, nd_error *err) {
                       err);
 }
 
-/* Where the window of a long text begins: a little before the first difference. */
+/* Returns the start of the window into a long text: a little before the first difference. */
 static size_t window_from(const embedding *e) {
   size_t count = e->kept_words.count, first = 0;
   if (count <= WORDS) return 0;
@@ -210,7 +210,7 @@ static nd_status put_texts(nd_buf *out, embedding *e, const sample *x, nd_error 
     if (i == 0) {
       from = window_from(e);
       if (to - from > WORDS) to = from + WORDS;
-      /* Words of Chinese are characters, those of a hostile page megabytes. */
+      /* Words of Chinese are characters; those of a hostile page may be megabytes. */
       size_t begin = from ? e->kept_words.end[from - 1] + 1 : 0;
       while (to > from && e->kept_words.end[to - 1] - begin > TEXT_BYTES / 2) to--;
       ND_TRY(nd_buf_printf(out, err, ",\"from\":%zu,\"words\":%zu%s,\"t\":", from,
@@ -229,7 +229,7 @@ static nd_status put_texts(nd_buf *out, embedding *e, const sample *x, nd_error 
     ND_TRY(put_value(out, e, x->members[i].document, err));
     e->id.n = 0;
     ND_TRY(put_difference(&e->id, e, from, to, err));
-    /* One giant word: the name must do. */
+    /* One giant word: only the name is shown. */
     bool giant = out->n - before + e->id.n > TEXT_BYTES;
     ND_TRY(nd_buf_append(out, giant ? ",\"d\":[],\"cut\":1" : e->id.p, giant ? 15 : e->id.n, err));
     ND_TRY(nd_buf_append(out, "}", 1, err));
@@ -254,13 +254,13 @@ static nd_status put_samples(embedding *e, nd_error *err) {
     e->r->browser_clusters++;
     e->r->browser_texts++;
   }
-  /* Those without room are like any other: there by name. */
+  /* Samples that did not fit are listed by name like the others. */
   for (; i < e->n; i++) e->least[e->samples[i].centre] = 0;
   return ND_OK;
 }
 
-/* Names alone.  Members of one cluster lie anywhere, so they are sorted together:
- * those of the first clusters, as many as may fit. */
+/* Clusters by name only.  Members of a cluster may be anywhere, so the members of the first
+ * clusters, as many as may fit, are sorted together. */
 typedef struct named {
   uint32_t centre, document;
 } named;
@@ -275,7 +275,7 @@ static nd_status put_named(embedding *e, const named *list, size_t n, bool *full
   nd_buf *out = &e->r->browser;
   size_t before = out->n;
   uint32_t centre = list[0].centre;
-  /* Those with texts come first, and there are some. */
+  /* Clusters with texts come first, and there is at least one. */
   ND_TRY(nd_buf_printf(out, err, ",\n{\"n\":%u,\"m\":[", (unsigned)e->s->size[centre]));
   ND_TRY(put_name(out, e, centre, err));
   ND_TRY(nd_buf_append(out, "}", 1, err));
@@ -299,7 +299,7 @@ static nd_status put_others(embedding *e, nd_error *err) {
   const nd_clusters *c = e->s->clusters;
   named *list = nd_malloc(ROOM * sizeof *list);
   if (!list) return nd_fail_memory(err, ROOM * sizeof *list);
-  /* Which clusters: the first ones whose members fit the list. */
+  /* Selects the first clusters whose members fit the list. */
   uint32_t last = 0;
   size_t members = 0, clusters = 0;
   for (uint32_t d = 0; d < c->n && clusters < CLUSTERS; d++) {

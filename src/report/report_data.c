@@ -1,4 +1,4 @@
-/* Gathering; see report_data.h. */
+/* Gathering the data of a report; see report_data.h. */
 #include "report/report_data.h"
 
 #include <math.h>
@@ -33,12 +33,12 @@ double nd_report_closeness(const nd_settings *s, uint64_t value) {
 
 /* --- parts of the corpus --------------------------------------------------------- */
 
-/* Documents with their part's hash: sorted, then counted.  Neighbours in one
- * file are one item. */
+/* Counts documents by part: items with the hash of the part are sorted, then added up.  Adjacent
+ * documents of one file share an item. */
 typedef struct counting {
   const nd_report_source *s;
   nd_sorter *sites, *files;
-  nd_item *items; /* of a block */
+  nd_item *items; /* of one block */
   size_t n, cap;
   nd_report_row sizes[ND_REPORT_LARGEST + 1];
   nd_buf column;
@@ -59,12 +59,12 @@ static nd_str part_of_file(const counting *c, uint32_t file) {
   return c->r->by_folder ? folder_of(path) : nd_str_of(path);
 }
 
-/* `count` documents from this one on; all of them dropped, or none. */
+/* Adds `count` documents from `document` on, all of them dropped or all kept. */
 static void add(counting *c, uint64_t key, uint32_t document, uint32_t count, bool dropped) {
   c->items[c->n++] = (nd_item){key, nd_pair_key(document, count << 1 | dropped)};
 }
 
-/* Room for the items of a block: there are no more than it has documents. */
+/* Makes room for the items of a block: at most one per document. */
 static nd_status begin_items(counting *c, const nd_block_ref *b, nd_error *err) {
   c->n = 0;
   return nd_array_grow(&c->items, &c->cap, b->head.docs, sizeof *c->items, err);
@@ -77,7 +77,7 @@ static nd_status count_files(counting *c, size_t block, nd_error *err) {
   uint32_t *file = (uint32_t *)(void *)c->column.p, last = UINT32_MAX;
   ND_TRY(nd_store_column(&c->s->job->store, block, ND_COL_FILE, 4, file, err));
   uint64_t key = 0;
-  uint32_t counts[2] = {0}, n = 0; /* kept and dropped ones of the file so far */
+  uint32_t counts[2] = {0}, n = 0; /* kept and dropped documents of the file so far */
   while (n < b->head.docs && b->first + n < c->s->job->source.split) n++;
   for (uint32_t i = 0, begin = 0; i < n; i++) {
     if (file[i] != last) {
@@ -137,7 +137,7 @@ static nd_status count_sizes(counting *c, size_t block, nd_error *err) {
 }
 
 static void put_size(char *out, size_t room, uint64_t bytes) {
-  static const char *const units[] = {"B", "KB", "MB", "GB"}; /* ND_REPORT_LARGEST: 4 GB */
+  static const char *const units[] = {"B", "KiB", "MiB", "GiB"}; /* ND_REPORT_LARGEST: 4 GiB */
   int unit = 0;
   while (bytes >= 1024) bytes /= 1024, unit++;
   snprintf(out, room, "%u %s", (unsigned)bytes, units[unit]);
@@ -161,14 +161,14 @@ void nd_report_take_sizes(nd_report_group *g, const nd_report_row *sizes) {
   g->distinct = g->n;
 }
 
-/* A part that has been added up; its first document names it later, if it is ranked. */
+/* Ranks a part; its first document names it later, if it is in the group. */
 static void rank_part(nd_report_group *g, uint64_t documents, uint64_t dropped, uint32_t first) {
   nd_report_row *row = nd_report_rank(g, documents, dropped);
   if (row) memcpy(row->name, &first, sizeof first);
   g->distinct++;
 }
 
-/* The part whose items are being added up. */
+/* Adds up the items of one part after another. */
 typedef struct adding {
   nd_report_group *group;
   uint64_t key, documents, dropped;
@@ -192,7 +192,7 @@ static nd_status add_items(void *context, nd_item *items, size_t n, nd_error *er
   return ND_OK;
 }
 
-/* Adds up equal keys. */
+/* Adds up items with equal keys. */
 static nd_status add_up(nd_report_group *g, uint32_t *first, nd_sorter *sorted, nd_error *err) {
   adding a = {.group = g};
   ND_TRY(nd_sorter_finish(sorted, err));
@@ -204,7 +204,7 @@ static nd_status add_up(nd_report_group *g, uint32_t *first, nd_sorter *sorted, 
 
 nd_status nd_report_url(nd_buf *out, const nd_store *s, uint32_t document, nd_error *err) {
   out->n = 0;
-  if (s->block_n == 0) return ND_OK; /* the documents lie elsewhere */
+  if (s->block_n == 0) return ND_OK; /* the documents are elsewhere */
   size_t block = nd_store_find(s, document);
   const nd_block_ref *b = &s->blocks[block];
   uint32_t row = document - b->first, ends[2] = {0, 0};
@@ -279,7 +279,7 @@ static nd_status gather_parts(nd_report *r, const nd_report_source *s, nd_error 
   return status;
 }
 
-/* Languages of a sample: every so many-th document. */
+/* Guesses the languages of a sample, one document in every N. */
 static nd_status gather_languages(nd_report *r, const nd_report_source *s, nd_error *err) {
   nd_texts *texts = NULL;
   nd_buf text = {0};
@@ -302,7 +302,7 @@ static nd_status gather_languages(nd_report *r, const nd_report_source *s, nd_er
   }
   r->language_sample = sample;
   for (size_t k = 0; status == ND_OK && k < n && k < ND_REPORT_ROWS; k++) {
-    /* Most documents first here: it is a picture of the corpus. */
+    /* Languages are sorted by documents, not by dropped ones: they describe the corpus. */
     size_t best = k;
     for (size_t i = k + 1; i < n; i++)
       if (rows[i].documents > rows[best].documents ||
@@ -329,7 +329,7 @@ typedef struct rejecting {
   nd_buf place;
 } rejecting;
 
-/* Reasons that differ only in numbers are one. */
+/* Replaces numbers, so that reasons that differ only in them are counted as one. */
 static void general_reason(char out[ND_REPORT_NAME + 8], nd_str reason) {
   char text[ND_REPORT_NAME + 1];
   size_t n = 0;
@@ -382,10 +382,10 @@ static nd_status gather_rejects(nd_report *r, const nd_report_source *s, nd_erro
 
 /* --- clusters -------------------------------------------------------------------- */
 
-/* Sizes one by one up to a bound, then in steps of an eighth of a doubling. */
+/* Sizes are counted individually up to a bound, then in steps of 1/8 of an octave. */
 enum { LARGE = 8 * 32 };
 
-/* One that is among the largest. */
+/* Inserts a cluster if it is among the largest. */
 static void take_largest(nd_report *r, uint32_t *centres, uint32_t centre, uint64_t size) {
   size_t at = r->largest_n;
   while (at > 0 && r->largest[at - 1].size < size) at--;
@@ -492,8 +492,9 @@ static nd_status put_command(nd_buf *out, const nd_report_source *s, nd_error *e
   return ND_OK;
 }
 
-/* What higher thresholds would keep.  Of two collections a dropped document went to its
- * nearest, so that its own similarity says when it stays; else it may go to another one. */
+/* Counts the documents kept at higher thresholds.  With a reference collection, a dropped document
+ * was assigned to its nearest, so its own similarity decides; otherwise it may be assigned to
+ * another one, and the count is an estimate. */
 static void gather_stays(nd_report *r, const nd_report_source *s) {
   const nd_run *j = s->job;
   const size_t low = (size_t)ceil(r->threshold * 100 - 1e-9);
@@ -537,7 +538,8 @@ nd_status nd_report_finish(nd_report *r, const nd_report_source *s, const char *
   const uint64_t *peak = s->job->stage_peak;
   r->stages[0] =
       (nd_report_stage){"read", "read, decode, tokens, sketches", m->read_seconds, peak[0]};
-  r->stages[1] = (nd_report_stage){"find", "copies and candidate pairs", m->find_seconds, peak[1]};
+  r->stages[1] =
+      (nd_report_stage){"find", "exact duplicates and candidate pairs", m->find_seconds, peak[1]};
   r->stages[2] = (nd_report_stage){"verify", "true similarities", m->verify_seconds, peak[2]};
   r->stages[3] =
       (nd_report_stage){"write", "clusters, lists, kept files", m->write_seconds, peak[3]};

@@ -1,4 +1,4 @@
-/* Reading and writing files of sketches; see sketch_file.h. */
+/* Reading and writing sketch files; see sketch_file.h. */
 #include "sketchfile/sketch_file.h"
 
 #include <fcntl.h>
@@ -65,8 +65,8 @@ static uint64_t chunk_bytes(uint64_t docs, uint64_t words, uint64_t id_bytes) {
   return CHUNK_HEAD + docs * (16 + 8 * words + 8) + padded(id_bytes);
 }
 
-/* A chunk's checksum covers its sizes and its number, so that no chunk passes for
- * another. */
+/* Computes a chunk's checksum, which covers its sizes and its number, so that chunks cannot be
+ * swapped. */
 static uint64_t chunk_sum(const char *chunk, uint64_t bytes, uint64_t number) {
   uint64_t sizes = get64(chunk);
   return XXH3_64bits_withSeed(chunk + CHUNK_HEAD, bytes - CHUNK_HEAD, sizes ^ number << 1);
@@ -76,7 +76,7 @@ static uint64_t chunk_sum(const char *chunk, uint64_t bytes, uint64_t number) {
 
 struct nd_sketch_writer {
   nd_output *file;
-  nd_buf begin; /* the head's place, the parameters, padding */
+  nd_buf begin; /* space for the head, the parameters, padding */
   nd_sketch_head head;
 };
 
@@ -97,7 +97,7 @@ nd_status nd_sketch_create(nd_sketch_writer **out, nd_output *file, nd_str param
   if (!w->begin.p) return nd_fail_memory(err, w->begin.n);
   memcpy(w->begin.p + ND_SKETCH_HEAD, parameters.p, parameters.n);
   w->head = (nd_sketch_head){.parameter_bytes = parameters.n, .words = words};
-  /* Zeros stand for the head until everything else is written. */
+  /* The head is zeros until everything else is written. */
   ND_TRY(nd_output_head(file, w->begin.p, ND_SKETCH_HEAD, err));
   return nd_output_put(file, w->begin.p, w->begin.n, err);
 }
@@ -107,7 +107,7 @@ nd_status nd_sketch_put(nd_sketch_writer *w, nd_sketch_chunk *c, nd_error *err) 
   uint64_t size = chunk_bytes(c->docs, words, c->ids.n);
   c->bytes.n = 0;
   ND_TRY(nd_buf_reserve(&c->bytes, size, err));
-  ND_TRY(nd_buf_reserve(&c->ids, 0, err)); /* of no ids, too */
+  ND_TRY(nd_buf_reserve(&c->ids, 0, err)); /* even without ids */
   char *start = c->bytes.p, *p = start;
   memset(start, 0, size);
   put32(p, c->docs);
@@ -162,32 +162,34 @@ nd_status nd_sketch_probe(bool *is, const char *path, nd_error *err) {
   nd_status status = nd_io_pread_full(fd, first, sizeof first, 0, path, err);
   close(fd);
   *is = status == ND_OK && memcmp(first, ND_SKETCH_MAGIC, MAGIC) == 0;
-  return status == ND_ERR_DATA ? ND_OK : status; /* shorter: it is none */
+  return status == ND_ERR_DATA ? ND_OK : status; /* too short to be a sketch file */
 }
 
 static nd_status damaged(const nd_sketch_reader *r, const char *what, nd_error *err) {
-  return nd_fail(err, ND_ERR_DATA, "%s: the file of sketches is damaged (%s); make it again",
-                 r->name, what);
+  return nd_fail(err, ND_ERR_DATA, "%s: the sketch file is damaged (%s); create it again", r->name,
+                 what);
 }
 
 static nd_status read_head(nd_sketch_reader *r, uint64_t size, nd_error *err) {
   char head[ND_SKETCH_HEAD];
   if (size < sizeof head)
-    return nd_fail(err, ND_ERR_DATA, "%s: the file of sketches is truncated: %" PRIu64 " bytes",
-                   r->name, size);
+    return nd_fail(err, ND_ERR_DATA,
+                   "%s: the sketch file is truncated: %" PRIu64 " bytes; create it again", r->name,
+                   size);
   ND_TRY(nd_io_pread_full(r->fd, head, sizeof head, 0, r->name, err));
   if (memcmp(head, ND_SKETCH_MAGIC, MAGIC) != 0)
-    return nd_fail(err, ND_ERR_DATA, "%s is no file of sketches", r->name);
+    return nd_fail(err, ND_ERR_DATA, "%s is not a sketch file; create one with `neardup sketch`",
+                   r->name);
   uint32_t mark = get32(head + 8), version = get32(head + 12);
   if (mark == __builtin_bswap32(order_mark))
     return nd_fail(err, ND_ERR_DATA,
-                   "%s: byte order: big-endian in the file, but files of sketches are "
-                   "little-endian; make it again",
+                   "%s: byte order: big-endian in the file, but sketch files are "
+                   "little-endian; create it again",
                    r->name);
   if (mark != order_mark) return damaged(r, "byte order", err);
   if (version != ND_SKETCH_VERSION)
     return nd_fail(err, ND_ERR_DATA,
-                   "%s: version: %" PRIu32 " in the file, this neardup reads %d; make it again",
+                   "%s: version: %" PRIu32 " in the file, this neardup reads %d; create it again",
                    r->name, version, ND_SKETCH_VERSION);
   r->head = (nd_sketch_head){.parameter_bytes = get32(head + 16),
                              .words = get32(head + 20),
@@ -197,17 +199,18 @@ static nd_status read_head(nd_sketch_reader *r, uint64_t size, nd_error *err) {
   const nd_sketch_head *h = &r->head;
   if (h->bytes != size)
     return nd_fail(err, ND_ERR_DATA,
-                   "%s: the file of sketches is %s: %" PRIu64 " bytes instead of %" PRIu64, r->name,
-                   size < h->bytes ? "truncated" : "too long", size, h->bytes);
+                   "%s: the sketch file is %s: %" PRIu64 " bytes instead of %" PRIu64
+                   "; create it again",
+                   r->name, size < h->bytes ? "truncated" : "too long", size, h->bytes);
   if (h->parameter_bytes > MOST_PARAMETERS || h->words > MOST_WORDS ||
       ND_SKETCH_HEAD + padded(h->parameter_bytes) > size)
-    return damaged(r, "its head", err);
+    return damaged(r, "file head", err);
   ND_TRY(nd_buf_reserve(&r->parameters, h->parameter_bytes, err));
   ND_TRY(
       nd_io_pread_full(r->fd, r->parameters.p, h->parameter_bytes, ND_SKETCH_HEAD, r->name, err));
   r->parameters.n = h->parameter_bytes;
   if (head_sum(head, nd_buf_str(&r->parameters)) != get64(head + 56))
-    return damaged(r, "checksum of its head", err);
+    return damaged(r, "checksum of the file head", err);
   r->at = ND_SKETCH_HEAD + padded(h->parameter_bytes);
   return ND_OK;
 }
@@ -229,7 +232,7 @@ void nd_sketch_close(nd_sketch_reader *r) {
   *r = (nd_sketch_reader){.fd = -1};
 }
 
-/* Numbers out of the chunk's bytes; what cannot be is damage. */
+/* Decodes the numbers of a chunk; impossible values mean that it is damaged. */
 static nd_status unpack(nd_sketch_chunk *c, const nd_sketch_reader *r, const char *p,
                         uint32_t id_bytes, nd_error *err) {
   uint32_t words = r->head.words;
@@ -252,13 +255,13 @@ nd_status nd_sketch_next(bool *more, nd_sketch_chunk *c, nd_sketch_reader *r, nd
   char head[CHUNK_HEAD];
   *more = r->chunk < r->head.chunks;
   c->docs = 0;
-  if (!*more) return r->at == r->head.bytes ? ND_OK : damaged(r, "its size", err);
+  if (!*more) return r->at == r->head.bytes ? ND_OK : damaged(r, "file size", err);
   uint64_t left = r->head.bytes - r->at;
-  if (left < CHUNK_HEAD) return damaged(r, "a chunk's head", err);
+  if (left < CHUNK_HEAD) return damaged(r, "chunk head", err);
   ND_TRY(nd_io_pread_full(r->fd, head, sizeof head, r->at, r->name, err));
   uint32_t docs = get32(head), id_bytes = get32(head + 4);
   uint64_t size = chunk_bytes(docs, r->head.words, id_bytes);
-  if (docs > MOST_CHUNK || size > left) return damaged(r, "a chunk's size", err);
+  if (docs > MOST_CHUNK || size > left) return damaged(r, "chunk size", err);
   c->bytes.n = 0;
   ND_TRY(nd_buf_reserve(&c->bytes, size, err));
   ND_TRY(nd_io_pread_full(r->fd, c->bytes.p, size, r->at, r->name, err));

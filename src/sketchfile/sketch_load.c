@@ -1,4 +1,4 @@
-/* Rows of sketches out of files; see sketch_load.h. */
+/* Loading sketch files; see sketch_load.h. */
 #include "sketchfile/sketch_load.h"
 
 #include <inttypes.h>
@@ -12,15 +12,15 @@
 bool nd_sketch_inputs(const nd_walk *walk) {
   bool are = false;
   if (walk->n == 0 || walk->files[0].size == 0) return false;
-  nd_error ignored; /* what cannot be opened is rejected when it is read */
+  nd_error ignored; /* a file that cannot be opened is rejected when it is read */
   nd_status status = nd_sketch_probe(&are, walk->files[0].real, &ignored);
-  /* Should it be readable after all, it must not pass for a document. */
+  /* If it becomes readable meanwhile, it must not be taken for a document. */
   if (status != ND_OK) status = nd_sketch_probe(&are, walk->files[0].real, &ignored);
   (void)status;
   return are;
 }
 
-/* A number in a parameter's value: the first, or the second. */
+/* Returns the first (0) or second (1) number in a parameter's value. */
 static uint32_t number_in(nd_str value, int which) {
   uint64_t x = 0;
   bool in = false;
@@ -39,7 +39,7 @@ static uint32_t number_in(nd_str value, int which) {
   return which == 0 ? (uint32_t)x : 0;
 }
 
-/* Where the parts lie in a file's rows. */
+/* Finds the parts of a row in a file's parameters. */
 static nd_status layout(nd_row *out, const nd_sketch_reader *r, nd_error *err) {
   nd_str p = nd_buf_str(&r->parameters);
   nd_str minhash = nd_sketch_parameter(p, "minhash");
@@ -61,12 +61,11 @@ static nd_status layout(nd_row *out, const nd_sketch_reader *r, nd_error *err) {
   }
   out->total = r->head.words;
   if (total != r->head.words)
-    return nd_fail(err, ND_ERR_DATA, "%s: the file of sketches is damaged (its parameters)",
-                   r->name);
+    return nd_fail(err, ND_ERR_DATA, "%s: the sketch file is damaged (parameters)", r->name);
   return ND_OK;
 }
 
-/* Takes from the file what the user has not said. */
+/* Fills in the options that the user has not given. */
 static nd_status adopt(nd_options *o, const nd_sketch_reader *r, nd_error *err) {
   nd_str p = nd_buf_str(&r->parameters);
   nd_str shingle = nd_sketch_parameter(p, "shingle");
@@ -79,7 +78,7 @@ static nd_status adopt(nd_options *o, const nd_sketch_reader *r, nd_error *err) 
   unsigned parts = nd_methods[find].find_parts | nd_methods[confirm].judge_parts;
   bool values = find == ND_METHOD_MINHASH || (parts & ND_HAS_MINHASH);
   bool groups = parts & ND_HAS_SUPERSHINGLE;
-  /* Where a run needs both, the number cannot stand for both. */
+  /* A run that needs both cannot use one number for both. */
   if (!o->permutations && values != groups)
     o->permutations = values ? number_in(minhash, 0) : number_in(super, 1);
   if (!o->verify[0] && nd_methods[confirm].judge) strcpy(o->verify, "sketch");
@@ -92,15 +91,15 @@ static nd_status refuse_texts(const nd_settings *s, const char *name, nd_error *
                                                      : NULL;
   if (what)
     return nd_fail(err, ND_ERR_USAGE,
-                   "%s holds sketches, and --method %s needs the documents: name those instead",
-                   name, what);
+                   "%s holds sketches, and --method %s needs documents; name those instead", name,
+                   what);
   return nd_fail(err, ND_ERR_USAGE,
                  "%s holds sketches, not documents: %s is not possible; leave it out, or name the "
                  "documents",
                  name, s->verify == ND_VERIFY_EXACT ? "--verify exact" : "--columns exact");
 }
 
-/* Every parameter of the run must be the file's. */
+/* Checks that the parameters of the run are those of the file. */
 static nd_status agree(const nd_settings *s, const nd_sketch_reader *r, nd_error *err) {
   nd_buf mine = {0};
   nd_status status = nd_sketch_parameters(&mine, s, 0, err);
@@ -118,7 +117,7 @@ static nd_status agree(const nd_settings *s, const nd_sketch_reader *r, nd_error
     if (nd_str_eq(found, nd_str_of(value))) continue;
     if (!found.p)
       status = nd_fail(err, ND_ERR_USAGE,
-                       "%s has no %s sketches (`neardup info` shows what it has); make it with a "
+                       "%s has no %s sketches (`neardup info` shows what it has); create it with a "
                        "method that needs them",
                        r->name, name);
     else
@@ -138,13 +137,14 @@ nd_status nd_sketch_settings(nd_settings *s, nd_options *options, const nd_walk 
   if (status == ND_OK) status = adopt(options, &first, err);
   if (status == ND_OK) status = nd_settings_resolve(s, options, err);
   if (status == ND_OK && nd_settings_use_texts(s)) status = refuse_texts(s, first.name, err);
-  const char *late = s->sample.on                  ? "--sample"
-                     : options->ignore_boilerplate ? "--ignore-boilerplate"
-                                                   : NULL;
-  if (status == ND_OK && late)
-    status = nd_fail(err, ND_ERR_USAGE, "%s holds sketches of whole documents: %s comes too late",
-                     first.name, late);
-  /* Bands are cut from the min values that the file has. */
+  const char *sampling = s->sample.on                  ? "--sample"
+                         : options->ignore_boilerplate ? "--ignore-boilerplate"
+                                                       : NULL;
+  if (status == ND_OK && sampling)
+    status =
+        nd_fail(err, ND_ERR_USAGE, "%s holds sketches, and %s needs documents; name those instead",
+                first.name, sampling);
+  /* Bands are computed from the MinHash values in the file. */
   if (status == ND_OK && s->bands && !s->row.words[ND_PART_MINHASH]) {
     unsigned parts = ND_HAS_MINHASH;
     for (unsigned i = 0; i < ND_PARTS; i++) parts |= s->row.words[i] ? 1u << i : 0;
@@ -189,7 +189,7 @@ static nd_status add_document(nd_block *b, const nd_sketch_chunk *c, uint32_t i,
   return ND_OK;
 }
 
-/* One file: its chunks, or an empty block. */
+/* Loads one file: a block per chunk, or an empty block. */
 static nd_status load_file(nd_log *log, nd_block *block, nd_sketch_chunk *chunk,
                            nd_sketch_reader *r, uint32_t file, const nd_settings *s,
                            nd_error *err) {
@@ -207,7 +207,7 @@ static nd_status load_file(nd_log *log, nd_block *block, nd_sketch_chunk *chunk,
     ND_TRY(nd_block_finish(block, err));
     ND_TRY(nd_log_append(log, block, err));
   } while (r->chunk < r->head.chunks);
-  return nd_sketch_next(&more, chunk, r, err); /* that was the end, and nothing follows */
+  return nd_sketch_next(&more, chunk, r, err); /* checks that nothing follows the last chunk */
 }
 
 nd_status nd_sketch_load(nd_store *store, const nd_settings *s, const nd_walk *walk,

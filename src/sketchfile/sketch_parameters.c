@@ -1,4 +1,4 @@
-/* What the sketches of a file were made with: lines "name value". */
+/* The parameters of a sketch file, lines "name value". */
 #include <inttypes.h>
 
 #include "sketchfile/sketch_file.h"
@@ -13,7 +13,7 @@ nd_status nd_sketch_parameters(nd_buf *out, const nd_settings *s, uint64_t colle
   bool sums = r->words[ND_PART_PROJECTION] || r->words[ND_PART_SIMHASH];
   ND_TRY(nd_buf_printf(out, err, "tokens %s\n", o->tokens));
   ND_TRY(nd_buf_printf(out, err, "seed %" PRIu64 "\n", o->seed));
-  if (min_values || s->feature_shingles) /* without min values there are sums */
+  if (min_values || s->feature_shingles) /* without MinHash values, there are sums */
     ND_TRY(nd_buf_printf(out, err, "shingle %s:%" PRIu32 "\n", kinds[s->shingle.kind],
                          s->shingle.size));
   if (min_values) ND_TRY(nd_buf_printf(out, err, "family %s\n", o->family));
@@ -32,7 +32,7 @@ nd_status nd_sketch_parameters(nd_buf *out, const nd_settings *s, uint64_t colle
   return ND_OK;
 }
 
-/* The next line: its name and value; false at the end. */
+/* Splits off the next line: its name and value; returns false at the end. */
 static bool next_line(nd_str *name, nd_str *value, nd_str *rest) {
   if (rest->n == 0) return false;
   const char *end = memchr(rest->p, '\n', rest->n);
@@ -68,11 +68,12 @@ nd_status nd_sketch_same(const nd_sketch_reader *a, const nd_sketch_reader *b, n
       if (!u.p) u = nd_str_of("none");
       if (!v.p) v = nd_str_of("none");
       return nd_fail(err, ND_ERR_DATA,
-                     "%s and %s do not go together: %s is %.*s in the first and %.*s in the second",
+                     "cannot combine %s with %s: %s is %.*s in the first and %.*s in the second",
                      a->name, b->name, name, (int)(u.n < 100 ? u.n : 100), u.p,
                      (int)(v.n < 100 ? v.n : 100), v.p);
     }
   }
-  return nd_fail(err, ND_ERR_DATA, "%s and %s do not go together: their parameters differ in order",
-                 a->name, b->name);
+  return nd_fail(err, ND_ERR_DATA,
+                 "cannot combine %s with %s: their parameters are in different order", a->name,
+                 b->name);
 }

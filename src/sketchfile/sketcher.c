@@ -22,7 +22,7 @@ struct nd_sketcher {
   nd_comparer *comparer;
 };
 
-/* A text has no page around it: no images, and no host of its own. */
+/* Splits a text that has no page around it: no images and no host of its own. */
 static nd_status split(nd_tokens *out, nd_str text, nd_token_kind kind, nd_error *err) {
   if (kind == ND_TOKENS_WEB) return nd_web_split(out, text, false, (nd_str){"", 0}, err);
   return nd_words_split(out, text, kind, err);
@@ -39,8 +39,9 @@ nd_status nd_sketcher_new(nd_sketcher **out, const nd_options *options, nd_error
         nd_fail(err, ND_ERR_USAGE, "a sketcher needs the method minhash, not %s", options->method);
   s->sampler.sample = &s->settings.sample;
   if (status == ND_OK && (s->settings.sample.sct || s->settings.sample.goal.num))
-    status = nd_fail(err, ND_ERR_USAGE,
-                     "a sketcher sees one document at a time: it cannot sample by sct or a goal");
+    status = nd_fail(
+        err, ND_ERR_USAGE,
+        "a sketcher sees one document at a time, so it cannot use sct or adaptive sampling");
   if (status == ND_OK)
     status = nd_minhash_init(&s->minhash, s->settings.permutations, s->options.seed, err);
   if (status == ND_OK)
@@ -100,8 +101,8 @@ nd_status nd_sketcher_sketch(uint64_t *out, nd_sketcher *s, const uint64_t *fing
   return nd_minhash_sketch(out, &s->minhash, fingerprint, n, err);
 }
 
-/* A value holds its round above its random part, so the smallest is the one that
- * a run over both sets together would have met first (see minhash.h). */
+/* A value has its round above its random part, so the smaller one is the value of the union
+ * (see minhash.h). */
 void nd_sketcher_merge(uint64_t *sketch, const nd_sketcher *s, const uint64_t *other) {
   for (uint32_t i = 0; i < s->minhash.k; i++)
     if (other[i] < sketch[i]) sketch[i] = other[i];

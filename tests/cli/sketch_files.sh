@@ -1,4 +1,4 @@
-# neardup sketch, merge, info: files of sketches in place of documents.
+# neardup sketch, merge, info: sketch files in place of documents.
 . "$SRC/tests/cli/lib/lib.sh"
 corpus="$SRC/examples/corpus"
 said() { grep -vE '^(time|neardup: warning)' || true; }
@@ -101,7 +101,7 @@ fails info
 neardup sketch bad.jsonl -o bad.nds 2>/dev/null
 echo "exit $?"
 neardup info bad.nds
-title "ids with line ends in a file of sketches"
+title "ids with line ends in a sketch file"
 printf '{"id":"a\\tb\\nc\\rd\\\\e","text":"%s"}\n{"id":"x\\\\","text":"%s"}\n' "$FOX" "$FOX" >ids.jsonl
 neardup sketch ids.jsonl -o ids.nds 2>/dev/null
 neardup pairs ids.nds 2>/dev/null; neardup pairs ids.jsonl 2>/dev/null

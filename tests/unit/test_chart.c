@@ -261,10 +261,10 @@ static void scales_keep_order_and_ticks_ascend(void **state) {
     assert_true(s.low < s.high);
     for (int i = 0; i < 3; i++) {
       if (!nd_scale_takes(&s, v[i])) continue;
-      double at = nd_scale_place(&s, v[i]);
+      double at = nd_scale_position(&s, v[i]);
       assert_true(at >= 10 - 1e-6 && at <= 400 + 1e-6);
       if (i && nd_scale_takes(&s, v[i - 1]) && v[i] > v[i - 1])
-        assert_true(at >= nd_scale_place(&s, v[i - 1]));
+        assert_true(at >= nd_scale_position(&s, v[i - 1]));
     }
     double ticks[ND_TICKS];
     size_t n = nd_scale_ticks(ticks, &s, 5);
@@ -390,7 +390,7 @@ static void many_of_them(void **state) {
   const char *svg = drawn(&c);
   assert_non_null(strstr(svg, " s11: 100 values"));
   assert_null(strstr(svg, " s12: 100 values"));
-  assert_non_null(strstr(svg, "<p>Every 8. value is listed.</p>"));
+  assert_non_null(strstr(svg, "<p>One value in every 8 is listed.</p>"));
 }
 
 /* Given ends stay, also where marks grow from the axis; no axis has too many ticks. */

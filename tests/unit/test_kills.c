@@ -420,7 +420,7 @@ static void damaged_sketches_are_refused(void **state) {
       fail_msg("%s %s: %s: %s", sections[i / 2].name, i & 1 ? "cut" : "flipped",
                nd_status_name(status), err.message);
   }
-  print_message("%zu damages of a file of sketches\n", 2 * section_n);
+  print_message("%zu damages of a sketch file\n", 2 * section_n);
   free(bytes);
   nd_buf_clear(&pairs);
   unlink(sketch_path);

@@ -115,8 +115,8 @@ static const overlap_case cases[] = {
     {"page.html", 0, "linked", "linked/hard.txt, of the input, leads to"},
     {"hard.tsv", 0, "linked", NULL},
     /* links to nowhere */
-    {"loose", 0, "corpus", "loose is a symbolic link that leads nowhere"},
-    {"loose/out", 1, "corpus", "leads nowhere"},
+    {"loose", 0, "corpus", "loose is a dangling symbolic link"},
+    {"loose/out", 1, "corpus", "dangling"},
     {"", 0, "corpus", "has no name"}};
 
 static void outputs_in_inputs_are_refused(void **state) {

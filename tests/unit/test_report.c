@@ -84,10 +84,10 @@ static void page_describes_every_kind_of_run(void **state) {
   assert_non_null(strstr(html.p, "Chance that a pair is found"));
   assert_non_null(strstr(html.p, "id=\"n-missed\" value=\"0.000000\"")); /* of those that can be */
   assert_non_null(strstr(html.p, "<td class=\"num\">0.000</td></tr>"));
-  assert_non_null(strstr(html.p, " hot buckets above"));
+  assert_non_null(strstr(html.p, " oversized buckets above"));
   r.summary.hot_buckets = 1;
   ok(draw(&html, &r));
-  assert_non_null(strstr(html.p, " hot bucket above"));
+  assert_non_null(strstr(html.p, " oversized bucket above"));
   /* Bands, but similarities are numbers: no curve, and no word of the method. */
   start(&r, 3, 3, 4, true);
   r.report.largest[0].lowest = INFINITY; /* not known */

@@ -55,8 +55,8 @@ static void values_fall_into_their_bins(void **state) {
 
 static void sizes_have_names(void **state) {
   (void)state;
-  static const char *const want[] = {"below 256 B", "256 B to 1 KB", "256 KB to 1 MB",
-                                     "1 GB and more"};
+  static const char *const want[] = {"below 256 B", "256 B to 1 KiB", "256 KiB to 1 MiB",
+                                     "1 GiB and more"};
   nd_report_row sizes[ND_REPORT_LARGEST + 1];
   nd_report_group g = {0};
   memset(sizes, 0, sizeof sizes);

@@ -1,4 +1,4 @@
-"""sketch_rows.py FILE NAME NUMBER: all pairs of a file of sketches, by comparing all with all.
+"""sketch_rows.py FILE NAME NUMBER: all pairs of a sketch file, by comparing all with all.
 
 Reads the file as docs/formats.md describes it.  NAME is simhash (at most NUMBER bits differ),
 projection (at least NUMBER bits agree) or minhash (at least NUMBER values agree).  Prints the two
