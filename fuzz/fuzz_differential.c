@@ -6,7 +6,6 @@
 #include "corpus_grammar.h"
 #include "job_results.h"
 #include "neardup.h"
-#define assert_true fuzz_check
 #include "stage_walk.h"
 
 static corpus docs;

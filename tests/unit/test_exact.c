@@ -5,11 +5,13 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "every_place.h"
 #include "little_memory.h"
+#include "store/workdir.h"
 
 enum { DOCUMENTS = 12 };
 

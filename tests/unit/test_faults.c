@@ -23,12 +23,15 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+#include <zlib.h>
 
 #include "fault_operations.h"
 
 #include "base/io.h"
 #include "base/threads.h"
 #include "store/workdir.h"
+
+static nd_summary right; /* of a run without failures */
 
 static const double SECONDS = 4; /* of all operations together */
 
@@ -121,7 +124,7 @@ static void interrupt_first(const operation *op) {
   _Atomic int times = 0;
   nd_hooks hooks = {&times, NULL, stop_soon};
   nd_options o = options_of(op);
-  if (strstr(op->name, "apart")) snprintf(o.tmp, sizeof o.tmp, "%s", dir);
+  if (strstr(op->name, "apart")) snprintf(o.tmp, sizeof o.tmp, "%s", fault_dir);
   assert_int_equal(nd_dedup(&summary, inputs, 2, out_path, &o, &hooks, &err), ND_ERR_CANCELLED);
 }
 
@@ -193,12 +196,12 @@ static void fail_once(nd_buf *got, const operation *op, const nd_buf *want, cons
   if (status != ND_OK)
     fail_msg("%s again after %s at %lu: %s", op->name, f->name, nth, err.message);
   check_result(got, want, op, "in the rerun");
-  ok(remove_left_behind(dir, &err));
+  ok(remove_left_behind(fault_dir, &err));
   static const char *const known[] = {"corpus.jsonl", "second.jsonl", "truth.tsv", "out",
                                       "run1",         "run2",         "qrels",     "wide.jsonl",
                                       "copies.jsonl", "crowd.jsonl",  "pages0",    "pages1",
                                       "damaged0.gz",  "damaged1.gz",  "folder",    NULL};
-  const char *left = left_behind(dir, known);
+  const char *left = left_behind(fault_dir, known);
   if (left[0]) fail_msg("%s, %s at %lu leaves behind:%s", op->name, f->name, nth, left);
 }
 
@@ -285,8 +288,8 @@ static void operations_fail_cleanly(void **state) {
   (void)state;
   nd_mem_strict(only_places());
   make_varied_corpus(DOCUMENTS, true);
-  size_t n = sizeof operations / sizeof *operations;
-  for (size_t i = 0; i < n; i++) try_operation(&operations[i], share(n));
+  for (size_t i = 0; i < operation_count; i++)
+    try_operation(&operations[i], share(operation_count));
 }
 
 /* The words of --method in the table of options, so that a new one is here too. */
@@ -421,11 +424,11 @@ static void write_folder(void) {
 
 static int setup(void **state) {
   (void)state;
-  if (!begin_folder(dir, sizeof dir, "faults")) return -1;
-  snprintf(corpus_path, sizeof corpus_path, "%s/corpus.jsonl", dir);
-  snprintf(second_path, sizeof second_path, "%s/second.jsonl", dir);
-  snprintf(out_path, sizeof out_path, "%s/out", dir);
-  snprintf(truth_path, sizeof truth_path, "%s/truth.tsv", dir);
+  if (!begin_folder(fault_dir, sizeof fault_dir, "faults")) return -1;
+  snprintf(corpus_path, sizeof corpus_path, "%s/corpus.jsonl", fault_dir);
+  snprintf(second_path, sizeof second_path, "%s/second.jsonl", fault_dir);
+  snprintf(out_path, sizeof out_path, "%s/out", fault_dir);
+  snprintf(truth_path, sizeof truth_path, "%s/truth.tsv", fault_dir);
   nd_buf truth = {0};
   for (int i = 0; i < 40; i += 2) ok(nd_buf_printf(&truth, &err, "d%d\td%d\t1\n", i, i + 1));
   write_file(truth_path, &truth);
@@ -442,20 +445,21 @@ static int setup(void **state) {
   const char *const names[3] = {"run1", "run2", "qrels"};
   char *const paths[3] = {run_path[0], run_path[1], qrels_path};
   for (int i = 0; i < 3; i++) {
-    snprintf(paths[i], sizeof qrels_path, "%s/%s", dir, names[i]);
+    snprintf(paths[i], sizeof qrels_path, "%s/%s", fault_dir, names[i]);
     write_file(paths[i], &lines[i]);
     nd_buf_clear(&lines[i]);
   }
   for (int i = 0; i < 2; i++) {
-    snprintf(damaged_path[i], sizeof damaged_path[i], "%s/damaged%d.gz", dir, i);
+    snprintf(damaged_path[i], sizeof damaged_path[i], "%s/damaged%d.gz", fault_dir, i);
     write_damaged(damaged_path[i], i ? 0 : 2);
   }
-  for (int i = 0; i < 2; i++) snprintf(pages_path[i], sizeof pages_path[i], "%s/pages%d", dir, i);
+  for (int i = 0; i < 2; i++)
+    snprintf(pages_path[i], sizeof pages_path[i], "%s/pages%d", fault_dir, i);
   write_pages();
-  snprintf(folder_path, sizeof folder_path, "%s/folder", dir);
+  snprintf(folder_path, sizeof folder_path, "%s/folder", fault_dir);
   write_folder();
   nd_buf copies = {0};
-  snprintf(copies_path, sizeof copies_path, "%s/copies.jsonl", dir);
+  snprintf(copies_path, sizeof copies_path, "%s/copies.jsonl", fault_dir);
   for (int i = 0; i < 40; i++) /* the last ones differ a little */
     ok(nd_buf_printf(
         &copies, &err,
@@ -465,7 +469,7 @@ static int setup(void **state) {
   write_file(copies_path, &copies);
   nd_buf_clear(&copies);
   nd_buf crowd = {0};
-  snprintf(crowd_path, sizeof crowd_path, "%s/crowd.jsonl", dir);
+  snprintf(crowd_path, sizeof crowd_path, "%s/crowd.jsonl", fault_dir);
   for (int i = 0; i < 130; i++)
     ok(nd_buf_printf(&crowd, &err,
                      "{\"id\": \"e%d\", \"url\": \"http://%d.example.org/%d\", \"text\": \"all "
@@ -474,7 +478,7 @@ static int setup(void **state) {
   write_file(crowd_path, &crowd);
   nd_buf_clear(&crowd);
   nd_buf wide = {0};
-  snprintf(wide_path, sizeof wide_path, "%s/wide.jsonl", dir);
+  snprintf(wide_path, sizeof wide_path, "%s/wide.jsonl", fault_dir);
   for (int i = 0; i < 12; i++) {
     static const char line_end[] = "\"}\r\n";
     ok(nd_buf_printf(&wide, &err,
@@ -489,7 +493,7 @@ static int setup(void **state) {
   }
   write_file(wide_path, &wide);
   nd_buf_clear(&wide);
-  setenv("TMPDIR", dir, 1); /* where pairs puts its temporary files */
+  setenv("TMPDIR", fault_dir, 1); /* where pairs puts its temporary files */
   return 0;
 }
 
@@ -517,8 +521,8 @@ static int teardown(void **state) {
   unlink(damaged_path[0]);
   unlink(damaged_path[1]);
   corpus_clear();
-  ok(remove_left_behind(dir, &err)); /* of runs that lay apart and were not gone on with */
-  return remove_folder(dir);
+  ok(remove_left_behind(fault_dir, &err)); /* of runs that lay apart and were not gone on with */
+  return remove_folder(fault_dir);
 }
 
 int main(void) {

@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "join/block_join.h"
-#include "test_join_cases.h"
+#include "join_cases.h"
 
 static const char *const method_names[] = {"join", "allpairs", "ppjoin", "ppjoin+"};
 

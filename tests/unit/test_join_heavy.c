@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "join/block_join.h"
-#include "test_join_cases.h"
+#include "join_cases.h"
 
 #include "every_place.h" /* has an err, as functions of the cases do */
 

@@ -11,6 +11,7 @@
  *
  * NEARDUP_KILLS=all kills before every call; otherwise as many as a few seconds
  * allow, chosen at random. */
+#include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -23,6 +24,7 @@
 #include "base/io.h"
 #include "fault_tools.h"
 #include "store/block.h"
+#include "store/workdir.h"
 
 enum { DOCUMENTS = 40, MOST_SECTIONS = 400 };
 static const double SECONDS = 0.7; /* of each way to run */

@@ -1,5 +1,6 @@
 /* Samplers against a naive version, their formulas against worked examples and
  * against planted resemblances, plans and sets of common shingles. */
+#include <errno.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 

@@ -148,7 +148,7 @@ static nd_status expand_many(void *context) {
   nd_spread *counts = NULL;
   nd_options_init(&o);
   ok(nd_options_set(&o, set[0], set[1], &err));
-  nd_status status = nd_stage_new(&s, &o, 0, secret, &err);
+  nd_status status = nd_stage_new(&s, &o, 0, stage_secret, &err);
   if (status == ND_OK) status = nd_spread_new(&counts, 2, 4, &err);
   const nd_str one = nd_buf_str(run);
   if (status == ND_OK) status = nd_stage_expand(counts, s, &one, 1, 40, &err);

@@ -13,6 +13,7 @@
 
 #include "every_place.h"
 #include "stage_walk.h"
+#include "store/workdir.h"
 
 enum { DOCUMENTS = 6, STEP = 12, WORDS = 60 };
 

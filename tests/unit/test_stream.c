@@ -31,10 +31,10 @@ static void test_open_failures(void **state) {
   assert_null(s);
   says("cannot open");
   says("No such file");
-  assert_int_equal(nd_stream_open(&s, dir, &err), ND_ERR_IO);
+  assert_int_equal(nd_stream_open(&s, stream_dir, &err), ND_ERR_IO);
   says("it is a directory");
   if (getuid() != 0) {
-    write_file(at("secret"), "x", 1);
+    write_bytes(at("secret"), "x", 1);
     chmod(at("secret"), 0);
     assert_int_equal(nd_stream_open(&s, at("secret"), &err), ND_ERR_IO);
     says("check its permissions");
@@ -44,7 +44,7 @@ static void test_open_failures(void **state) {
 static void standard_input_starts_where_it_stands(void **state) {
   (void)state;
   int saved = dup(0);
-  write_file(at("in"), "skipped,seen", 12);
+  write_bytes(at("in"), "skipped,seen", 12);
   int fd = open(at("in"), O_RDONLY);
   assert_int_equal(lseek(fd, 8, SEEK_SET), 8);
   dup2(fd, 0);
@@ -177,7 +177,7 @@ static void advancing_skips_bytes_in_any_packing(void **state) {
   for (int i = 0; i < 3; i++) nd_buf_clear(&packed[i]);
   nd_buf_clear(&plain);
   /* A sparse terabyte is not read. */
-  write_file(at("sparse"), "x", 1);
+  write_bytes(at("sparse"), "x", 1);
   if (truncate(at("sparse"), (off_t)1 << 40) == 0) {
     nd_stream *s;
     nd_str seen;
@@ -219,7 +219,7 @@ static void test_odd_files(void **state) {
   assert_false(nd_stream_glimpse(&got, s, 100, ahead, sizeof ahead));
   nd_stream_close(s);
   nd_buf_clear(&packed);
-  write_file(at("odd"), plain.p, plain.n);
+  write_bytes(at("odd"), plain.p, plain.n);
   ok(nd_stream_open(&s, at("odd"), &err));
   assert_true(nd_stream_glimpse(&got, s, plain.n - 4, ahead, sizeof ahead));
   assert_int_equal(got, 4);
@@ -281,7 +281,7 @@ static void test_failing_calls(void **state) {
     nd_buf *b = &packed[i % 3];
     if (i >= 3 && i % 3) b->n -= 2; /* truncated: gzip's second engine takes part */
     nd_status want = i >= 3 && i % 3 ? ND_ERR_DATA : ND_OK;
-    write_file(at("job"), b->p, b->n);
+    write_bytes(at("job"), b->p, b->n);
     for (int memory = 0; memory < 2; memory++) {
       uint64_t bytes;
       const char *path = memory ? NULL : at("job");

@@ -56,7 +56,7 @@ static nd_status job(void *context) {
 }
 
 static void check(sample x) {
-  write_file(at("packed"), x.packed.p, x.packed.n);
+  write_bytes(at("packed"), x.packed.p, x.packed.n);
   static const size_t most[] = {0, 3000};
   for (x.how = 0; x.how < WAYS; x.how++) {
     for (int i = 0; i < 2; i++) {

@@ -468,7 +468,7 @@ static void test_failing_calls(void **state) {
     packed p = make(kind % 2 ? ND_PACKING_ZSTD : ND_PACKING_GZIP, 3, 300000, 400000);
     p.bytes.p[(p.at[1] + p.at[2]) / 2] ^= 0x55;
     p.bytes.p[p.at[2] - 1] ^= 1;
-    write_file(at("packed"), p.bytes.p, p.bytes.n);
+    write_bytes(at("packed"), p.bytes.p, p.bytes.n);
     bool memory = kind >= 2;
     uint64_t all, bytes;
     ok(job(&p.bytes, memory, &all));

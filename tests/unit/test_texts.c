@@ -12,7 +12,9 @@
 
 #include <cmocka.h>
 
+#include "job/job.h"
 #include "little_memory.h"
+#include "store/workdir.h"
 
 #include "every_place.h"
 #include "tools.h"

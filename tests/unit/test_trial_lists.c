@@ -214,7 +214,7 @@ static void some_threads(void **state) {
     ok(nd_trial_lists_add(&full, l, all, RECORDS, 5, &err));
     assert_false(full);
     nd_status status =
-        nd_trial_lists_count(l, 0, RECORDS, 0, round ? refuse : take_apart, NULL, &err);
+        nd_trial_lists_count(l, 0, RECORDS, 0, round ? refuse_pairs : take_apart, NULL, &err);
     assert_int_equal(status, round ? ND_ERR_IO : ND_OK);
     if (round == 0) assert_memory_equal(got, want, sizeof want);
   }

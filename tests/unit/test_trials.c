@@ -145,7 +145,7 @@ static void same_counts(void **state) {
     ok(nd_trials_each(&t, take, NULL, &err));
     if (memcmp(got, want, sizeof want) != 0) fail_msg("case %zu: other counts", i);
     if (cases[i].n > 1) { /* who takes them may have enough: also while squares are left */
-      assert_int_equal(nd_trials_each(&t, refuse, NULL, &err), ND_ERR_IO);
+      assert_int_equal(nd_trials_each(&t, refuse_pairs, NULL, &err), ND_ERR_IO);
       assert_string_equal(err.message, "no more of them");
     }
     nd_trials_clear(&t);

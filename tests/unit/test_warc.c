@@ -1,9 +1,12 @@
 /* WARC: framing, repair, decoding, hostile input. */
+#include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 #include <fts.h>

@@ -1,27 +1,15 @@
-/* Random records for the tests of the joins, and a naive join of them. */
-#ifndef ND_TESTS_TEST_JOIN_CASES_H
-#define ND_TESTS_TEST_JOIN_CASES_H
+#include "join_cases.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdlib.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
 
-#include "base/rng.h"
-#include "join/join.h"
-
-typedef struct cases {
-  uint64_t *raw;
-  uint64_t *begin;
-  uint32_t n;
-  size_t raw_cap, begin_cap;
-  /* sorted and distinct: the naive side */
-  uint64_t *set;
-  uint32_t *size;
-} cases;
-
-static void cases_clear(cases *c) {
+void cases_clear(cases *c) {
   nd_free(c->raw);
   nd_free(c->begin);
   nd_free(c->set);
@@ -29,7 +17,7 @@ static void cases_clear(cases *c) {
   *c = (cases){0};
 }
 
-static void cases_token(cases *c, uint64_t token) {
+void cases_token(cases *c, uint64_t token) {
   if (!c->begin) {
     assert_int_equal(nd_array_grow(&c->begin, &c->begin_cap, 2, sizeof *c->begin, NULL), ND_OK);
     c->begin[0] = c->begin[1] = 0;
@@ -40,7 +28,7 @@ static void cases_token(cases *c, uint64_t token) {
   c->begin[c->n + 1]++;
 }
 
-static void cases_end(cases *c) {
+void cases_end(cases *c) {
   assert_int_equal(
       nd_array_grow(&c->begin, &c->begin_cap, (size_t)c->n + 3, sizeof *c->begin, NULL), ND_OK);
   if (c->n == 0 && !c->raw) c->begin[0] = c->begin[1] = 0;
@@ -53,7 +41,7 @@ static int by_value(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-static inline void cases_finish(cases *c) {
+void cases_finish(cases *c) {
   uint64_t tokens = c->n ? c->begin[c->n] : 0;
   c->set = nd_malloc(tokens * sizeof *c->set);
   c->size = nd_calloc(c->n, sizeof *c->size);
@@ -120,9 +108,7 @@ static void cases_spread(cases *c) {
   *c = out;
 }
 
-/* One of several kinds: skewed, tiny, with empty records, copies, tokens that come together,
- * and pairs whose similarity is exactly num/den. */
-static inline void cases_random(cases *c, nd_rng *rng, uint64_t num, uint64_t den) {
+void cases_random(cases *c, nd_rng *rng, uint64_t num, uint64_t den) {
   *c = (cases){0};
   static const uint64_t longest[] = {3, 8, 20, 60, 300};
   static const uint64_t universe[] = {4, 15, 60, 301, 4001};
@@ -150,9 +136,8 @@ static inline void cases_random(cases *c, nd_rng *rng, uint64_t num, uint64_t de
   cases_finish(c);
 }
 
-/* Are so many common tokens enough for sizes x and y?  By the definition alone. */
-static bool naive_similar(nd_join_similarity s, uint64_t num, uint64_t den, uint64_t common,
-                          uint64_t x, uint64_t y) {
+bool naive_similar(nd_join_similarity s, uint64_t num, uint64_t den, uint64_t common, uint64_t x,
+                   uint64_t y) {
   typedef unsigned __int128 wide;
   if (common == 0) return false;
   switch (s) {
@@ -164,12 +149,7 @@ static bool naive_similar(nd_join_similarity s, uint64_t num, uint64_t den, uint
   return common >= num;
 }
 
-typedef struct found {
-  nd_join_pair *pair;
-  size_t n, cap;
-} found;
-
-static nd_status found_add(void *context, const nd_join_pair *pair, size_t n, nd_error *err) {
+nd_status found_add(void *context, const nd_join_pair *pair, size_t n, nd_error *err) {
   found *f = context;
   ND_TRY(nd_array_grow(&f->pair, &f->cap, f->n + n, sizeof *f->pair, err));
   memcpy(f->pair + f->n, pair, n * sizeof *pair);
@@ -177,9 +157,7 @@ static nd_status found_add(void *context, const nd_join_pair *pair, size_t n, nd
   return ND_OK;
 }
 
-/* Sinks: one that looks at nothing, one that wants no more. */
-static inline nd_status count_only(void *context, const nd_join_pair *pair, size_t n,
-                                   nd_error *err) {
+nd_status count_only(void *context, const nd_join_pair *pair, size_t n, nd_error *err) {
   (void)context;
   (void)pair;
   (void)n;
@@ -187,7 +165,7 @@ static inline nd_status count_only(void *context, const nd_join_pair *pair, size
   return ND_OK;
 }
 
-static inline nd_status refuse(void *context, const nd_join_pair *pair, size_t n, nd_error *err) {
+nd_status refuse(void *context, const nd_join_pair *pair, size_t n, nd_error *err) {
   (void)context;
   (void)pair;
   (void)n;
@@ -200,11 +178,11 @@ static int by_pair(const void *a, const void *b) {
   return (x->b > y->b) - (x->b < y->b);
 }
 
-static void found_sort(found *f) {
+void found_sort(found *f) {
   if (f->n) qsort(f->pair, f->n, sizeof *f->pair, by_pair);
 }
 
-static inline void naive_join(found *out, const cases *c, const nd_join_options *o) {
+void naive_join(found *out, const cases *c, const nd_join_options *o) {
   for (uint32_t a = 0; a < c->n; a++) {
     for (uint32_t b = a + 1; b < c->n; b++) {
       if (o->split && (a < o->split) == (b < o->split)) continue;
@@ -222,5 +200,3 @@ static inline void naive_join(found *out, const cases *c, const nd_join_options 
     }
   }
 }
-
-#endif
