@@ -6,7 +6,7 @@ BUILD := build
 MAKEFLAGS += --no-print-directory
 export V PREFIX DESTDIR
 
-.PHONY: all help demo test test-core test-faults test-kills test-nets test-power test-stores hostile coverage analyze install bench soak bench-spark quality fuzz man format lint clean wheel release bench-peers
+.PHONY: all help demo test test-core test-all test-faults test-kills test-nets test-power test-stores hostile coverage analyze install bench soak bench-spark quality fuzz man format lint clean wheel release bench-peers
 .DEFAULT_GOAL := all
 
 all: ## build the command and the library (build/neardup, build/libneardup.so)
@@ -16,13 +16,17 @@ all: ## build the command and the library (build/neardup, build/libneardup.so)
 demo: all ## find the near-duplicates of the documents in examples/
 	@tools/demo
 
-test: ## every test: unit, sanitizers, command line, documents, layers
+test: ## every feature, in ten minutes on two cores
 	@tools/install-deps build
 	@tests/run
 
 test-core: ## the quick part: the release build only, no sanitizers
 	@tools/install-deps build
 	@tests/run --core
+
+test-all: ## the whole matrix: sanitizers, kills, failures at every place, browser, Spark (35 minutes)
+	@tools/install-deps build
+	@tests/run --all
 
 test-faults: ## every allocation, system call and thread fails in turn (half an hour)
 	@tools/install-deps build test
@@ -71,8 +75,9 @@ install: all ## install below PREFIX (/usr/local); DESTDIR stages a package
 bench: all ## measure speed and memory (bench/run)
 	@bench/run
 
-soak: all ## the largest jobs of one machine, written to docs/scale.md (45 GB of disk)
+soak: all ## what takes hours: 10 million documents (45 GB of disk), every failure, fuzzing
 	@bench/soak.py --write
+	@$(MAKE) test-faults test-kills test-nets test-power test-stores fuzz SECONDS=$(or $(SECONDS),1800)
 
 bench-spark: all ## the Spark job beside the one-machine command (bench/spark.py)
 	@tools/install-deps java

@@ -165,7 +165,7 @@ def main():
     print(f"\n{time.monotonic() - start:.0f} s in all")
     if args.write:
         head = ["# Scale", "",
-                "What the largest jobs of one machine take. `make soak` prints this page; it needs "
+                "What the largest jobs of one machine take. `bench/soak.py --write` writes this page; it needs "
                 "45 GB of free disk and takes some minutes.", "", machine(b) + ".", "", ""]
         with open(REPORT, "w", encoding="utf-8") as f:
             f.write("\n".join(head) + text + "\n")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Tests of neardup.spark, in build/venv; speaks TAP.
 
-tests/spark/run.py [pytest arguments]
+tests/spark/run.py [pytest arguments]   all of tests/spark, or the files that are named
 
 Java 17 is installed where that may be done; without it, all is skipped.
 """
@@ -44,7 +44,10 @@ def main(folder="tests/spark", packages=("spark",)):
     if subprocess.run([ROOT / "tools/python-env", *packages], stdin=subprocess.DEVNULL).returncode:
         print(f"1..1\nnot ok 1 - tools/python-env {' '.join(packages)}")
         return 1
-    done = run_pytest([folder, *sys.argv[1:]])
+    arguments = sys.argv[1:]
+    if not any(a.startswith(folder) for a in arguments):
+        arguments.insert(0, folder)
+    done = run_pytest(arguments)
     verdicts = read(done.stdout)
     if done.returncode or not verdicts:
         print("\n".join("# " + line for line in done.stdout.splitlines()))
