@@ -12,6 +12,7 @@
 #include "base/sorter.h"
 
 enum { ND_WHAT_IF_STEPS = 101 }; /* 0.00, 0.01 … 1.00 */
+enum { ND_WHAT_IF_BYTES = 16 };  /* the most memory per document */
 
 typedef struct nd_what_if {
   nd_sorter *pairs; /* as for nd_clusters_star; values are packed fractions */

@@ -315,13 +315,13 @@ static nd_status expand(merger *m, uint64_t memory, const char *tmp, nd_error *e
   nd_common_options o = {.documents = (uint32_t)m->source->store->documents,
                          .split = nd_source_has_other(m->source) ? m->source->split : 0,
                          .threads = threads,
-                         .memory = memory / 4};
+                         .memory = nd_budget(memory, ND_SHARE_EXACT_COUNTS)};
   ND_TRY(nd_common_new(&m->common, &o, err));
   for (bool last = false; !last;) {
     ND_TRY(nd_threads_run(threads, UINT64_C(1) << m->bits, expand_part, m, err));
     last = all_finished(m);
     if (!last && !m->counts) {
-      ND_TRY(nd_sorter_new(&m->counts, memory / 4, tmp, true, err));
+      ND_TRY(nd_sorter_new(&m->counts, nd_budget(memory, ND_SHARE_EXACT_COUNTS), tmp, true, err));
       nd_sorter_sum(m->counts);
     }
     ND_TRY(nd_common_round(m->common, m->counts ? put_counts : take_counts, m, err));
@@ -341,14 +341,14 @@ static nd_status merge(merger *m, uint64_t memory, const char *tmp, nd_error *er
   const nd_settings *s = m->source->settings;
   const uint64_t n = m->source->store->documents;
   const uint64_t items = nd_source_shingles(m->source);
-  m->fit = memory / 8 / s->threads / (2 * sizeof(nd_item));
+  m->fit = nd_budget(memory, ND_SHARE_EXACT_SLICES) / s->threads / (2 * sizeof(nd_item));
   if (m->fit < ROOM) m->fit = ROOM;
   const uint64_t wanted = m->fit < PART_ITEMS ? m->fit : PART_ITEMS;
   m->bits = nd_exact_bits(items, wanted);
   m->part = nd_calloc((size_t)1 << m->bits, sizeof *m->part);
   m->expander = nd_calloc(s->threads, sizeof *m->expander);
   if (!m->part || !m->expander) return nd_fail_memory(err, s->threads * sizeof *m->expander);
-  ND_TRY(nd_scatter_new(&m->shingles, m->bits, memory / 8 * 3, tmp, err));
+  ND_TRY(nd_scatter_new(&m->shingles, m->bits, nd_budget(memory, ND_SHARE_EXACT_ITEMS), tmp, err));
   ND_TRY(nd_threads_run(s->threads, (n + JOB_DOCUMENTS - 1) / JOB_DOCUMENTS, print_job, m, err));
   ND_TRY(expand(m, memory, tmp, err));
   for (unsigned i = 0; i < s->threads; i++) m->found->counted += m->expander[i].counted;

@@ -67,7 +67,7 @@ static nd_status mark_copies(nd_finder *f, nd_grouper *g, nd_error *err) {
 static uint64_t memory_of_equals(const nd_finder *f) {
   enum { LITTLE = 8, LEAST = 8 << 20 };
   const nd_settings *s = f->settings;
-  uint64_t memory = s->memory / 4;
+  uint64_t memory = nd_budget(s->memory, ND_SHARE_EQUALS);
   if (nd_settings_use_texts(s)) return memory;
   uint64_t later = LEAST + f->store->documents * (s->row.total * sizeof(uint64_t) + LITTLE) / 2;
   return later < memory ? later : memory;
@@ -172,10 +172,8 @@ nd_status nd_find(nd_found *out, const nd_text_source *source, const char *tmp, 
   uint64_t n = source->store->documents;
   nd_finder f = {
       .out = out, .store = source->store, .settings = settings, .source = source, .tmp = tmp};
-  /* What stays in memory anyway: spans, same, last centres, clusters. */
-  uint64_t fixed = n * 20, quarter = settings->memory / 4;
-  uint64_t spare = settings->memory > fixed + quarter ? settings->memory - fixed : quarter;
-  f.spare = spare / 2;
+  const uint64_t memory = nd_budget_find(settings->memory, n);
+  f.spare = nd_budget(memory, ND_SHARE_FIND_STEP);
   f.share = f.spare / settings->threads;
   out->same = nd_malloc(n * sizeof *out->same);
   out->repeated_id = nd_malloc(REPEATED_SHOWN * sizeof *out->repeated_id);
@@ -190,7 +188,7 @@ nd_status nd_find(nd_found *out, const nd_text_source *source, const char *tmp, 
   if ((settings->keep != ND_KEEP_FIRST && settings->keep != ND_KEEP_CENTRE) ||
       nd_source_has_other(source))
     ND_TRY(nd_order_load(&out->order, source->store, out->same, source->split, err));
-  ND_TRY(nd_sorter_new(&out->pairs, spare / 4, tmp, true, err));
+  ND_TRY(nd_sorter_new(&out->pairs, nd_budget(memory, ND_SHARE_FIND_PAIRS), tmp, true, err));
   /* One of two collections is empty: no pair lies across. */
   bool nothing = nd_source_has_other(source) && (source->split == 0 || source->split >= n);
   if (nothing) return nd_sorter_finish(out->pairs, err);

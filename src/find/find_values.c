@@ -150,7 +150,8 @@ nd_status nd_find_values(nd_finder *f, nd_error *err) {
   v.places = k - v.needed + 1;
   const nd_sketch_scan scan = {f, ND_PART_MINHASH};
   bool fits = f->store->documents * (k * sizeof(uint64_t) + 12) <= f->spare;
-  nd_status status = nd_sorter_new(&v.shared, f->spare / 2, f->tmp, true, err);
+  nd_status status =
+      nd_sorter_new(&v.shared, nd_budget(f->spare, ND_SHARE_VALUES), f->tmp, true, err);
   if (status == ND_OK) nd_sorter_sum(v.shared);
   if (status == ND_OK && fits) status = nd_sketch_rows_gather(&v.rows, &scan, err);
   if (status == ND_OK) status = fits ? find_near(&v, err) : find_far(&v, err);

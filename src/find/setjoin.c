@@ -159,7 +159,7 @@ static nd_status join_sets(nd_setjoin *j, nd_setjoin_batch *b, nd_error *err) {
                        .num = s->threshold.num,
                        .den = s->threshold.den,
                        .threads = s->threads,
-                       .memory = j->memory / 2,
+                       .memory = nd_budget(j->memory, ND_SHARE_JOIN),
                        .split = b->split};
   nd_sets sets = {0};
   nd_join_stats stats = {0};
@@ -188,7 +188,7 @@ static nd_status join_texts(nd_setjoin *j, nd_setjoin_batch *b, nd_error *err) {
                        .tau = (uint32_t)s->threshold.num,
                        .q = s->shingle.kind == ND_SHINGLE_CHARS ? s->shingle.size : 0,
                        .threads = s->threads,
-                       .memory = j->memory / 2,
+                       .memory = nd_budget(j->memory, ND_SHARE_JOIN),
                        .split = b->split};
   nd_edit_stats stats = {0};
   nd_status status =

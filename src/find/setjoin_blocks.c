@@ -73,7 +73,7 @@ static nd_status plan_blocks(nd_setjoin *j, nd_error *err) {
     const uint32_t length = s->length[s->order[i]];
     const uint64_t more = nd_setjoin_cost(j, length);
     const bool other = j->split && i == j->split;
-    if (s->blocks == 0 || other || cost + more > j->memory / 2) {
+    if (s->blocks == 0 || other || cost + more > nd_budget(j->memory, ND_SHARE_JOIN)) {
       ND_TRY(nd_array_grow(&s->block, &s->block_cap, s->blocks + 1, sizeof *s->block, err));
       s->block[s->blocks++] = (block){.first = i, .least = length, .offset = offset};
       cost = 0;

@@ -184,9 +184,10 @@ nd_status nd_job_read(nd_run *j, const char *work, nd_error *err) {
   count_blocks(j);
   /* A run that holds little more than sketches does not hold all ids either. */
   const uint64_t little = j->store.documents * 8, least = 8 << 20;
-  uint64_t memory = j->settings.memory / 16;
+  const uint64_t share = nd_budget(j->settings.memory, ND_SHARE_IDS);
+  uint64_t memory = share;
   if (j->store.few_texts && memory > little) memory = little > least ? little : least;
-  if (memory > j->settings.memory / 16) memory = j->settings.memory / 16;
+  if (memory > share) memory = share;
   return nd_ids_new(&j->ids, &j->store, &j->walk, memory, err);
 }
 

@@ -180,7 +180,7 @@ static nd_status walk_part(void *context, unsigned member, uint64_t job, nd_erro
 static nd_status walk_all(walk *k, nd_error *err) {
   const unsigned threads = k->t->source->settings->threads;
   nd_trials *t = k->t;
-  k->fit = t->memory / 8 / threads / (2 * sizeof(nd_item));
+  k->fit = nd_budget(t->memory, ND_SHARE_EXACT_SLICES) / threads / (2 * sizeof(nd_item));
   if (k->fit < PART_ITEMS) k->fit = PART_ITEMS;
   k->walker = nd_calloc(threads, sizeof *k->walker);
   if (!k->walker) return nd_fail_memory(err, threads * sizeof *k->walker);
@@ -203,7 +203,7 @@ nd_status nd_trials_make(nd_trials *out, const nd_text_source *source, const uin
                          uint32_t n, uint64_t memory, const char *tmp, nd_error *err) {
   *out = (nd_trials){.n = n, .memory = memory, .source = source, .most_work = ND_TRIAL_MOST_WORK};
   const uint64_t cells = (uint64_t)n * (ND_TRIAL_CELLS + 2) * sizeof *out->cell;
-  if (cells > memory / 2)
+  if (cells > nd_budget(memory, ND_SHARE_TRIAL_LISTS))
     return nd_fail(err, ND_ERR_LIMIT,
                    "trials on %u documents need %llu MB beside the sorting; give more --memory, or "
                    "fewer documents",
@@ -216,7 +216,8 @@ nd_status nd_trials_make(nd_trials *out, const nd_text_source *source, const uin
   const uint64_t items = nd_source_shingles(source);
   for (out->bits = LEAST_BITS; out->bits < MOST_BITS && items >> out->bits > PART_ITEMS;)
     out->bits++;
-  ND_TRY(nd_scatter_new(&out->shingles, out->bits, memory / 4, tmp, err));
+  ND_TRY(
+      nd_scatter_new(&out->shingles, out->bits, nd_budget(memory, ND_SHARE_TRIAL_ITEMS), tmp, err));
   ND_TRY(nd_threads_run(source->settings->threads, ((uint64_t)n + JOB_RECORDS - 1) / JOB_RECORDS,
                         list_records, out, err));
   walk k = {.t = out};
@@ -254,7 +255,8 @@ nd_status nd_trials_each(nd_trials *t, nd_trials_take each, void *context, nd_er
   unsigned depth = 0;
   uint64_t work = 0;
   walk k = {.t = t};
-  ND_TRY(nd_trial_lists_new(&k.lists, t->n, t->source->settings->threads, t->memory / 2, err));
+  ND_TRY(nd_trial_lists_new(&k.lists, t->n, t->source->settings->threads,
+                            nd_budget(t->memory, ND_SHARE_TRIAL_LISTS), err));
   nd_status status = ND_OK;
   if (t->n > 1) stack[depth++] = (square){0, t->n, 0, t->n};
   while (depth && status == ND_OK) {

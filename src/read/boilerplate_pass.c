@@ -123,8 +123,8 @@ static nd_status run(counting *c, const char *tmp, nd_error *err) {
   unsigned threads = nd_reading_threads(s);
   c->counters = nd_calloc(threads, sizeof *c->counters);
   if (!c->counters) return nd_fail_memory(err, threads * sizeof *c->counters);
-  ND_TRY(nd_sorter_new(&c->pages, s->memory / 16, tmp, false, err));
-  ND_TRY(nd_sorter_new(&c->windows, s->memory / 2, tmp, false, err));
+  ND_TRY(nd_sorter_new(&c->pages, nd_budget(s->memory, ND_SHARE_PREPASS_PAGES), tmp, false, err));
+  ND_TRY(nd_sorter_new(&c->windows, nd_budget(s->memory, ND_SHARE_PREPASS), tmp, false, err));
   nd_sorter_by_value(c->pages);
   nd_sorter_by_value(c->windows);
   ND_TRY(nd_prepass(r, count_page, c, err));
@@ -133,7 +133,7 @@ static nd_status run(counting *c, const char *tmp, nd_error *err) {
   c->pages_of = nd_calloc(c->sites_n + 1, sizeof *c->pages_of);
   if (!c->pages_of) return nd_fail_memory(err, c->sites_n * sizeof *c->pages_of);
   ND_TRY(nd_sorter_count_values(c->pages, count_pages, c, err));
-  ND_TRY(nd_shingle_set_new(&r->boilerplate, s->memory / 8, tmp, err));
+  ND_TRY(nd_shingle_set_new(&r->boilerplate, nd_budget(s->memory, ND_SHARE_SHINGLE_SET), tmp, err));
   ND_TRY(nd_sorter_count_values(c->windows, take_recurring, c, err));
   return nd_shingle_set_finish(r->boilerplate, err);
 }

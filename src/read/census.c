@@ -53,11 +53,11 @@ static nd_status run(census *c, const char *tmp, nd_error *err) {
   unsigned threads = nd_reading_threads(s);
   c->counters = nd_calloc(threads, sizeof *c->counters);
   if (!c->counters) return nd_fail_memory(err, threads * sizeof *c->counters);
-  ND_TRY(nd_sorter_new(&c->sorter, s->memory / 2, tmp, false, err));
+  ND_TRY(nd_sorter_new(&c->sorter, nd_budget(s->memory, ND_SHARE_PREPASS), tmp, false, err));
   nd_sorter_by_value(c->sorter);
   ND_TRY(nd_prepass(r, count_document, c, err));
   ND_TRY(nd_sorter_finish(c->sorter, err));
-  ND_TRY(nd_shingle_set_new(&r->common, s->memory / 8, tmp, err));
+  ND_TRY(nd_shingle_set_new(&r->common, nd_budget(s->memory, ND_SHARE_SHINGLE_SET), tmp, err));
   ND_TRY(nd_sorter_count_values(c->sorter, take_common, r, err));
   return nd_shingle_set_finish(r->common, err);
 }

@@ -251,8 +251,10 @@ static nd_status name_files(counting *c, nd_error *err) {
 
 static nd_status count_parts(counting *c, nd_error *err) {
   const nd_run *j = c->s->job;
-  ND_TRY(nd_sorter_new(&c->sites, j->settings.memory / 16, c->s->tmp, false, err));
-  ND_TRY(nd_sorter_new(&c->files, j->settings.memory / 16, c->s->tmp, false, err));
+  ND_TRY(nd_sorter_new(&c->sites, nd_budget(j->settings.memory, ND_SHARE_REPORT), c->s->tmp, false,
+                       err));
+  ND_TRY(nd_sorter_new(&c->files, nd_budget(j->settings.memory, ND_SHARE_REPORT), c->s->tmp, false,
+                       err));
   c->r->by_folder = j->walk.inputs > FEW_FILES;
   for (size_t i = 0; i < j->store.block_n; i++) {
     if (j->store.blocks[i].head.docs == 0) continue;

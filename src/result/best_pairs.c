@@ -68,7 +68,9 @@ nd_status nd_best_pairs(nd_run *j, uint32_t top, const char *tmp, nd_error *err)
   l.best = nd_malloc(n * top * sizeof *l.best);
   l.n = nd_calloc(n, sizeof *l.n);
   nd_status status = l.best && l.n ? ND_OK : nd_fail_memory(err, n * top * sizeof *l.best);
-  if (status == ND_OK) status = nd_sorter_new(&l.chosen, j->settings.memory / 8, tmp, true, err);
+  if (status == ND_OK)
+    status =
+        nd_sorter_new(&l.chosen, nd_budget(j->settings.memory, ND_SHARE_PAIRS), tmp, true, err);
   if (status == ND_OK) status = nd_sorter_each(j->verified.sorted, offer_some, &l, err);
   if (status == ND_OK) status = nd_sorter_each(j->verified.sorted, pass_some, &l, err);
   if (status == ND_OK) status = nd_sorter_finish(l.chosen, err);

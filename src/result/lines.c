@@ -198,7 +198,9 @@ nd_status nd_lines_pairs_all(nd_lines *l, nd_run *j, const char *tmp, nd_error *
   nd_sorter *sorted = NULL;
   putting p = {l, j};
   nd_status status = link_copies(&next, j, err);
-  if (status == ND_OK) status = nd_sorter_new(&sorted, j->settings.memory / 4, tmp, true, err);
+  if (status == ND_OK)
+    status =
+        nd_sorter_new(&sorted, nd_budget(j->settings.memory, ND_SHARE_EXPANDED), tmp, true, err);
   if (status == ND_OK) status = expand(sorted, j, next, err);
   if (status == ND_OK) status = nd_sorter_each(sorted, put_some, &p, err);
   nd_sorter_free(sorted);

@@ -64,7 +64,8 @@ static nd_status translate_some(void *context, nd_item *items, size_t n, nd_erro
 
 /* Sorts the pairs, between preferred documents, by position. */
 static nd_status sort_by_position(chooser *c, const char *tmp, nd_error *err) {
-  ND_TRY(nd_sorter_new(&c->pairs, c->job->settings.memory / 8, tmp, true, err));
+  ND_TRY(
+      nd_sorter_new(&c->pairs, nd_budget(c->job->settings.memory, ND_SHARE_PAIRS), tmp, true, err));
   ND_TRY(nd_sorter_each(c->job->verified.sorted, translate_some, c, err));
   return nd_sorter_finish(c->pairs, err);
 }
@@ -113,11 +114,12 @@ static nd_status count_higher(nd_run *j, nd_sorter *pairs, const char *tmp, nd_e
   const nd_settings *s = &j->settings;
   const uint64_t n = j->store.documents;
   uint64_t dropped[ND_WHAT_IF_STEPS];
-  if (nd_similarity_is_whole(s->similarity) || n > s->memory / 128) return ND_OK;
+  const uint64_t share = nd_budget(s->memory, ND_SHARE_PAIRS);
+  if (nd_similarity_is_whole(s->similarity) || n > share / ND_WHAT_IF_BYTES) return ND_OK;
   const uint64_t low = (s->threshold.num * 100 + s->threshold.den - 1) / s->threshold.den;
   const nd_what_if w = {pairs, (uint32_t)n, (unsigned)low, s->verify == ND_VERIFY_NONE};
   if (s->cluster == ND_CLUSTER_COMPONENTS)
-    ND_TRY(nd_what_if_components(dropped, &w, s->memory / 8, tmp, err));
+    ND_TRY(nd_what_if_components(dropped, &w, share, tmp, err));
   else
     ND_TRY(nd_what_if_star(dropped, &w, err));
   for (uint64_t t = low; t < ND_WHAT_IF_STEPS; t++) j->stays[t] = n - j->found.copies - dropped[t];

@@ -336,7 +336,8 @@ nd_status nd_settings_resolve(nd_settings *out, const nd_options *o, nd_error *e
                                 .time_field = o->time_field,
                                 .max_document = o->max_document};
   /* A document, its text and its tokens must fit the budget together. */
-  if (s->input.max_document > s->memory / 8) s->input.max_document = s->memory / 8;
+  const uint64_t largest = nd_budget(s->memory, ND_SHARE_DOCUMENT);
+  if (s->input.max_document > largest) s->input.max_document = largest;
   s->tokens = strcmp(o->tokens, "codepoints") == 0 ? ND_TOKENS_CODEPOINTS
               : strcmp(o->tokens, "web") == 0      ? ND_TOKENS_WEB
                                                    : ND_TOKENS_WORDS;

@@ -9,6 +9,7 @@
 #include "feature/shingle.h"
 #include "input/format.h"
 #include "neardup/options.h"
+#include "settings/budget.h"
 #include "settings/row.h"
 #include "sketch/minhash.h"
 #include "sketch/simhash.h"

@@ -75,7 +75,8 @@ nd_status nd_stage_leave_out(nd_stage *s, const uint64_t *keys, size_t n, nd_err
   nd_shingle_set_free(s->common);
   s->common = NULL;
   s->settings.sample.common = NULL;
-  ND_TRY(nd_shingle_set_new(&s->common, s->settings.memory / 4, tmp, err));
+  ND_TRY(
+      nd_shingle_set_new(&s->common, nd_budget(s->settings.memory, ND_SHARE_STAGE_SET), tmp, err));
   for (size_t i = 0; i < n; i++) ND_TRY(nd_shingle_set_add(s->common, keys[i], err));
   ND_TRY(nd_shingle_set_finish(s->common, err));
   s->settings.sample.common = s->common;
@@ -118,7 +119,8 @@ nd_status nd_stage_expand(nd_spread *counts, nd_stage *s, const nd_str *runs, si
   const char *tmp = nd_workdir_tmp(s->options.tmp);
   ND_TRY(nd_runs_load(&total, s, runs, n, err));
   nd_group_items(s, total);
-  nd_status status = nd_sorter_new(&pairs, s->settings.memory / 4, tmp, true, err);
+  nd_status status =
+      nd_sorter_new(&pairs, nd_budget(s->settings.memory, ND_SHARE_STAGE_PAIRS), tmp, true, err);
   if (status == ND_OK) nd_sorter_sum(pairs);
   for (size_t i = 0, end; i < total && status == ND_OK; i = end) {
     const nd_item *at = &s->items[i];

@@ -154,7 +154,8 @@ static nd_status spread_edges(nd_spread *edges, nd_sorter *pairs, const uint32_t
 static nd_status group_buckets(nd_sorter *pairs, nd_bucket_stats *seen, nd_stage *s, size_t total,
                                const char *tmp, nd_error *err) {
   nd_grouper *g = NULL;
-  nd_status status = nd_grouper_new(&g, total, s->settings.memory / 2, tmp, err);
+  nd_status status =
+      nd_grouper_new(&g, total, nd_budget(s->settings.memory, ND_SHARE_STAGE_BUCKETS), tmp, err);
   if (status == ND_OK) nd_grouper_by_value(g);
   for (size_t i = 0; i < total && status == ND_OK; i++)
     status = nd_grouper_add(g, s->items[i].key, s->items[i].value, err);
@@ -190,7 +191,7 @@ static nd_status group_pieces(nd_sorter *pairs, nd_bucket_stats *seen, const uin
   nd_hamming_stats stats;
   nd_hamming_request request = {.n = n,
                                 .vectors = vectors,
-                                .memory = s->settings.memory / 4,
+                                .memory = nd_budget(s->settings.memory, ND_SHARE_STAGE_PAIRS),
                                 .dir = tmp,
                                 .words = p->words,
                                 .distance = p->distance,
@@ -214,7 +215,8 @@ nd_status nd_stage_group(nd_spread *edges, nd_stage_buckets *stats, nd_stage *s,
   nd_stage_plan p = nd_stage_plan_of(&s->settings);
   const char *tmp = nd_workdir_tmp(s->options.tmp);
   ND_TRY(nd_runs_load(&total, s, runs, n, err));
-  nd_status status = nd_sorter_new(&pairs, s->settings.memory / 4, tmp, true, err);
+  nd_status status =
+      nd_sorter_new(&pairs, nd_budget(s->settings.memory, ND_SHARE_STAGE_PAIRS), tmp, true, err);
   if (status == ND_OK && kind < p.buckets) {
     status = group_buckets(pairs, &seen, s, total, tmp, err);
   } else if (status == ND_OK) {

@@ -140,7 +140,8 @@ static nd_status add_items(nd_sorter *to, const uint64_t *keys, const uint64_t *
 nd_status nd_settle_confirm(nd_settle *t, const uint64_t *pairs, const uint64_t *kinds,
                             const uint64_t *values, size_t n, nd_error *err) {
   nd_run *j = &t->job;
-  const uint64_t documents = j->store.documents, share = j->settings.memory / 8;
+  const uint64_t documents = j->store.documents,
+                 share = nd_budget(j->settings.memory, ND_SHARE_PAIRS);
   for (size_t i = 0; i < n; i++) {
     if (!pair_exists(pairs[i], documents) || (i && pairs[i] <= pairs[i - 1]))
       return nd_fail(err, ND_ERR_DATA, "candidate pair %zu is out of order or of range", i);
@@ -162,7 +163,8 @@ nd_status nd_settle_confirm(nd_settle *t, const uint64_t *pairs, const uint64_t 
 nd_status nd_settle_direct(nd_settle *t, const uint64_t *pairs, const uint64_t *values, size_t n,
                            nd_error *err) {
   nd_run *j = &t->job;
-  ND_TRY(nd_sorter_new(&j->verified.sorted, j->settings.memory / 8, t->tmp, true, err));
+  ND_TRY(nd_sorter_new(&j->verified.sorted, nd_budget(j->settings.memory, ND_SHARE_PAIRS), t->tmp,
+                       true, err));
   j->verified.pairs = n;
   return add_items(j->verified.sorted, pairs, values, as_it_is, n, err);
 }

@@ -76,7 +76,7 @@ static void clear_workers(checker *c) {
 static nd_status make_workers(checker *c, nd_error *err) {
   const nd_settings *s = c->settings;
   const uint64_t most = UINT64_C(256) << 20;
-  uint64_t share = s->memory / 8 / s->threads;
+  uint64_t share = nd_budget(s->memory, ND_SHARE_PREPARED) / s->threads;
   c->prepared_bytes = (size_t)(share < most ? share : most);
   c->workers = nd_calloc(s->threads, sizeof *c->workers);
   if (!c->workers) return nd_fail_memory(err, s->threads * sizeof *c->workers);
@@ -389,7 +389,7 @@ nd_status nd_verify_pairs(nd_verified *out, const nd_found *found, const nd_text
   choose_judge(&c);
   nd_status status = make_workers(&c, err);
   nd_verify_request request = {.documents = source->store->documents,
-                               .memory = settings->memory / 8,
+                               .memory = nd_budget(settings->memory, ND_SHARE_PAIRS),
                                .tmp = tmp,
                                .judge = judge_texts,
                                .judge_context = &c,

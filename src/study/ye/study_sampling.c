@@ -49,8 +49,8 @@ static nd_status measure(nd_sampling_study *s, const char *tmp, nd_error *err) {
     s->copies[record[same]]++;
   }
   if (status == ND_OK)
-    status =
-        nd_trials_make(&s->trials, &j->source, first, firsts, j->settings.memory / 2, tmp, err);
+    status = nd_trials_make(&s->trials, &j->source, first, firsts,
+                            nd_budget(j->settings.memory, ND_SHARE_TRIALS), tmp, err);
   nd_free(first);
   nd_free(record);
   ND_TRY(status);
