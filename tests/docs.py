@@ -50,7 +50,7 @@ NAMES = {o.name for found in OPTIONS.values() for o in found} | GLOBAL_OPTIONS
 
 
 def documents():
-    found = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "examples/README.md"]
+    found = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), ROOT / "examples/README.md"]
     return [p for p in found if p.exists()]
 
 
