@@ -1,4 +1,4 @@
-/* Drawing documents, counting trials, choosing ratios; see plan_measure.h. */
+/* Drawing a sample of documents, counting trials, choosing ratios; see plan_measure.h. */
 #include "plan/plan_measure.h"
 
 #include <math.h>
@@ -9,65 +9,66 @@
 #include "store/workdir.h"
 #include "text/words.h"
 
-/* Sizes rise by √2: 0 … 15, 16 … 22, 23 … 31, … 32768 and more. */
+/* Size classes by tokens, in steps of √2: 0 … 15, 16 … 22, 23 … 31, … 32768 and more. */
 static const uint64_t bounds[] = {16,   23,   32,   45,    64,    91,    128,   181,
                                   256,  362,  512,  724,   1024,  1448,  2048,  2896,
                                   4096, 5793, 8192, 11585, 16384, 23170, 32768, UINT64_MAX};
 enum {
   BINS = sizeof bounds / sizeof *bounds,
-  NEIGHBOURS = 32, /* of a large bucket a document meets so many */
+  NEIGHBOURS = 32, /* in a large bucket, each document is compared with so many others */
   JOB_RECORDS = 256
 };
 
-/* What the pairs of one bin say, or of several. */
+/* Sums over the pairs of one bin, or of several; w is a pair's weight, h the share of trials
+ * that find it. */
 typedef struct evidence {
   double found[ND_PLAN_RATIOS], square[ND_PLAN_RATIOS]; /* Σ w h, Σ (w h)² */
   double right[ND_PLAN_RATIOS];                         /* Σ w h of true pairs */
   double truth;                                         /* Σ w of true pairs */
-  double with_pairs;                                    /* documents that have some */
+  double with_pairs;                                    /* documents with at least one pair */
   uint64_t documents, shingles;
 } evidence;
 
-/* A drawn document's different shingles. */
+/* The distinct shingles of a drawn document. */
 typedef struct listed {
-  uint32_t record; /* UINT32_MAX: nobody's */
+  uint32_t record; /* UINT32_MAX: none */
   size_t n, cap;
-  uint64_t *key; /* rising */
+  uint64_t *key; /* ascending */
   uint32_t cell[ND_TRIAL_CELLS];
 } listed;
 
-/* What one thread needs to list shingles. */
+/* Working memory of one thread that lists shingles. */
 typedef struct lister {
   nd_texts *texts;
   nd_buf text;
   uint32_t *end;
   size_t count, end_cap;
   nd_shingles shingles;
-  uint64_t *spare;
-  size_t spare_cap;
+  uint64_t *scratch;
+  size_t scratch_cap;
 } lister;
 
 typedef struct chooser {
   const nd_text_source *source;
   nd_plan_facts *out;
   nd_decimal threshold;
-  double drawn; /* share of the corpus */
+  double drawn; /* share of the corpus that is drawn */
   evidence bin[BINS];
   uint32_t n;
   const uint32_t *document;    /* per record */
-  uint32_t *tokens, *size;     /* per record: tokens, different shingles */
-  uint32_t *all;               /* … all shingles, repeated ones again */
+  uint32_t *tokens, *size;     /* per record: tokens, distinct shingles */
+  uint32_t *all;               /* per record: all shingles, with repetitions */
   uint8_t *seen;               /* per record: it has been in a pair */
-  listed near[NEIGHBOURS + 1]; /* documents of a bucket that come next */
+  listed near[NEIGHBOURS + 1]; /* the next documents of a bucket */
 } chooser;
 
 static unsigned find_bin(uint64_t tokens) {
   unsigned b = 0;
-  while (tokens >= bounds[b]) b++; /* the last is above all */
+  while (tokens >= bounds[b]) b++; /* the last bound is UINT64_MAX */
   return b;
 }
 
-/* One pair: its classes of shingles, and what it stands for in the corpus. */
+/* Adds one pair: its shingles by class, and the number of pairs of the corpus it represents. */
 static void take_pair(chooser *c, const listed *a, const listed *b, const uint32_t *common,
                       double times) {
   const nd_decimal t = c->threshold;
@@ -76,7 +77,7 @@ static void take_pair(chooser *c, const listed *a, const listed *b, const uint32
   nd_trials_sum(y, b->cell);
   nd_trials_sum(z, common);
   uint64_t joint = (uint64_t)x[0] + y[0] - z[0];
-  if (z[0] == 0) return; /* of one min-hash: they shared a shingle when they were read first */
+  if (z[0] == 0) return; /* equal MinHash values, but no common shingle on this reading */
   double r = (double)z[0] / (double)joint, weight = times / (c->drawn * r);
   c->out->similar[(uint64_t)z[0] * 100 / joint] += weight;
   bool right = (unsigned __int128)z[0] * t.den >= (unsigned __int128)joint * t.num;
@@ -111,18 +112,18 @@ static void add(evidence *to, const evidence *from) {
   to->shingles += from->shingles;
 }
 
-/* Pairs of equal weight that would say as much; those of one document hang
- * together and do not count for more than it. */
-static double pairs_behind(const evidence *e, unsigned k) {
+/* Returns the number of pairs of equal weight with the same variance.  Pairs of one document are
+ * correlated, so they count at most as one. */
+static double effective_pairs(const evidence *e, unsigned k) {
   double n = e->square[k] > 0 ? e->found[k] * e->found[k] / e->square[k] : 0;
   return n < e->with_pairs ? n : e->with_pairs;
 }
 
-/* What the pairs say about one ratio. */
-static void settle(nd_plan_fact *g, const evidence *e, uint64_t modulus) {
+/* Fills in the facts of one ratio from its pairs. */
+static void fill_fact(nd_plan_fact *g, const evidence *e, uint64_t modulus) {
   unsigned k = 0;
   while ((UINT64_C(2) << k) < modulus) k++;
-  double n = pairs_behind(e, k);
+  double n = effective_pairs(e, k);
   g->modulus = modulus;
   g->pairs = n;
   g->precision = g->low = g->high = g->recall = 1;
@@ -130,25 +131,25 @@ static void settle(nd_plan_fact *g, const evidence *e, uint64_t modulus) {
   g->precision = e->right[k] / e->found[k];
   g->low = nd_wilson_bound(g->precision * n, n, ND_PLAN_Z, false);
   g->high = nd_wilson_bound(g->precision * n, n, ND_PLAN_Z, true);
-  g->recall = e->right[k] / e->truth; /* a ratio that is chosen has pairs that are right */
+  g->recall = e->right[k] / e->truth; /* a chosen ratio has true pairs */
 }
 
-static void judge(nd_plan_fact *g, const evidence *e, double goal) {
+static void choose_ratio(nd_plan_fact *g, const evidence *e, double goal) {
   *g = (nd_plan_fact){.documents = e->documents, .shingles = e->shingles, .best_low = NAN};
-  settle(g, e, 1);
+  fill_fact(g, e, 1);
   for (unsigned k = 0; k < ND_PLAN_RATIOS; k++) {
-    double n = pairs_behind(e, k);
+    double n = effective_pairs(e, k);
     if (n <= 0) continue;
     double low = nd_wilson_bound(e->right[k] / e->found[k] * n, n, ND_PLAN_Z, false);
     if (isnan(g->best_low) || low > g->best_low) {
       g->best_low = low;
       g->best_modulus = UINT64_C(2) << k;
     }
-    if (low >= goal) settle(g, e, UINT64_C(2) << k);
+    if (low >= goal) fill_fact(g, e, UINT64_C(2) << k);
   }
 }
 
-/* Groups of bins that have enough pairs, from the smallest documents up. */
+/* Joins bins into groups with enough pairs, from the smallest documents up. */
 static unsigned make_groups(evidence group[BINS], uint64_t below[BINS], const chooser *c) {
   unsigned n = 0;
   bool open = false;
@@ -157,11 +158,11 @@ static unsigned make_groups(evidence group[BINS], uint64_t below[BINS], const ch
     open = true;
     add(&group[n], &c->bin[b]);
     below[n] = bounds[b];
-    if (pairs_behind(&group[n], 0) < ND_PLAN_EVIDENCE) continue;
+    if (effective_pairs(&group[n], 0) < ND_PLAN_EVIDENCE) continue;
     n++;
     open = false;
   }
-  if (open && n) { /* too little is left for a group: it joins the last */
+  if (open && n) { /* too few pairs for a group: merged into the last one */
     add(&group[n - 1], &group[n]);
     below[n - 1] = UINT64_MAX;
   } else if (open) {
@@ -177,13 +178,13 @@ static void choose(chooser *c, nd_decimal goal) {
   unsigned n = make_groups(group, below, c);
   double wanted = (double)goal.num / (double)goal.den;
   nd_plan_fact fact[BINS];
-  for (unsigned g = 0; g < n; g++) judge(&fact[g], &group[g], wanted);
-  /* A pair across two groups is compared by the coarser ratio, and was counted with
-   * its larger document: a smaller one must not be coarser. */
+  for (unsigned g = 0; g < n; g++) choose_ratio(&fact[g], &group[g], wanted);
+  /* A pair across two groups is compared with the coarser ratio, and was counted with its larger
+   * document: groups of smaller documents must not have coarser ratios. */
   for (unsigned g = n; g > 1; g--)
     if (fact[g - 2].modulus > fact[g - 1].modulus)
-      settle(&fact[g - 2], &group[g - 2], fact[g - 1].modulus);
-  double kept = 0, all = 0; /* a plan keeps a repeated shingle once */
+      fill_fact(&fact[g - 2], &group[g - 2], fact[g - 1].modulus);
+  double kept = 0, all = 0; /* a plan keeps repeated shingles once */
   for (uint32_t r = 0; r < c->n; r++) all += c->all[r];
   nd_sample_plan *plan = &out->plan;
   plan->precision = goal;
@@ -193,7 +194,7 @@ static void choose(chooser *c, nd_decimal goal) {
     fact[g].below = below[g];
     out->group[out->n++] = fact[g];
     kept += (double)fact[g].shingles / (double)fact[g].modulus;
-    /* Neighbours with one ratio are one group to the sampler. */
+    /* Adjacent groups with the same ratio become one group of the sampler. */
     if (plan->n && plan->group[plan->n - 1].modulus == fact[g].modulus) plan->n--;
     plan->group[plan->n].below = below[g];
     plan->group[plan->n++].modulus = fact[g].modulus;
@@ -204,13 +205,13 @@ static void choose(chooser *c, nd_decimal goal) {
 
 typedef struct drawing {
   uint32_t *document;
-  uint64_t *key; /* their min-hash */
+  uint64_t *key; /* MinHash value of each document */
   size_t n, cap, key_cap;
-  nd_item *digest, *spare; /* of the drawn ones → place in `document` */
-  size_t digest_cap, spare_cap;
+  nd_item *digest, *scratch; /* digest → index in `document` */
+  size_t digest_cap, scratch_cap;
 } drawing;
 
-/* Documents whose min-hash falls into the share. */
+/* Draws the documents of a block whose MinHash value is below the limit. */
 static nd_status draw_block(drawing *d, const nd_text_source *source, size_t block, uint64_t limit,
                             uint64_t *key, nd_digest *digest, uint32_t *shingles, uint64_t *total,
                             nd_error *err) {
@@ -231,10 +232,10 @@ static nd_status draw_block(drawing *d, const nd_text_source *source, size_t blo
   return ND_OK;
 }
 
-/* Exact copies leave (Ye, section 4.2): the first of equal digests stays. */
+/* Drops exact duplicates (Ye, section 4.2): the first of equal digests is kept. */
 static nd_status drop_copies(drawing *d, nd_error *err) {
-  ND_TRY(nd_array_grow(&d->spare, &d->spare_cap, d->n, sizeof *d->spare, err));
-  nd_radix_items(d->digest, d->spare, d->n);
+  ND_TRY(nd_array_grow(&d->scratch, &d->scratch_cap, d->n, sizeof *d->scratch, err));
+  nd_radix_items(d->digest, d->scratch, d->n);
   for (size_t i = 1; i < d->n; i++)
     if (d->digest[i].key == d->digest[i - 1].key) d->document[d->digest[i].value] = UINT32_MAX;
   size_t kept = 0;
@@ -272,7 +273,7 @@ static void lister_clear(lister *l) {
   nd_buf_clear(&l->text);
   nd_free(l->end);
   nd_shingles_clear(&l->shingles);
-  nd_free(l->spare);
+  nd_free(l->scratch);
 }
 
 static nd_status list_shingles(listed *out, lister *l, chooser *c, uint32_t record, nd_error *err) {
@@ -285,9 +286,9 @@ static nd_status list_shingles(listed *out, lister *l, chooser *c, uint32_t reco
                          err));
   size_t n = l->shingles.n;
   ND_TRY(nd_array_grow(&out->key, &out->cap, n, sizeof *out->key, err));
-  ND_TRY(nd_array_grow(&l->spare, &l->spare_cap, n, sizeof *l->spare, err));
+  ND_TRY(nd_array_grow(&l->scratch, &l->scratch_cap, n, sizeof *l->scratch, err));
   for (size_t i = 0; i < n; i++) out->key[i] = nd_sample_key(l->shingles.fingerprint[i]);
-  nd_radix_u64(out->key, l->spare, n);
+  nd_radix_u64(out->key, l->scratch, n);
   out->n = 0;
   memset(out->cell, 0, sizeof out->cell);
   for (size_t i = 0; i < n; i++) {
@@ -299,7 +300,7 @@ static nd_status list_shingles(listed *out, lister *l, chooser *c, uint32_t reco
   return ND_OK;
 }
 
-/* Tokens and different shingles of some records. */
+/* Counts the tokens and distinct shingles of some records. */
 static nd_status measure_sizes(void *context, unsigned member, uint64_t job, nd_error *err) {
   chooser *c = context;
   (void)member;
@@ -331,22 +332,22 @@ static void compare(chooser *c, const listed *a, const listed *b, double times) 
   take_pair(c, a, b, common, times);
 }
 
-/* The pairs of one bucket.  Of a large one every document meets those that come
- * next in a random circle, and each pair stands for several. */
-static nd_status meet(chooser *c, lister *l, nd_item *member, nd_item *spare, size_t n,
-                      nd_error *err) {
+/* Compares the pairs of one bucket.  In a large bucket, every document is compared with the next
+ * ones in a random circle, and each pair represents several. */
+static nd_status compare_bucket(chooser *c, lister *l, nd_item *member, nd_item *scratch, size_t n,
+                                nd_error *err) {
   size_t next = n - 1 < NEIGHBOURS ? n - 1 : NEIGHBOURS;
   bool all = n <= NEIGHBOURS + 1;
   double times = all ? 1 : (double)(n - 1) / (2.0 * (double)next);
   for (size_t i = 0; i < n; i++) member[i].key = nd_mix(c->document[member[i].value]);
-  nd_radix_items(member, spare, n);
+  nd_radix_items(member, scratch, n);
   for (size_t i = 0; i <= NEIGHBOURS; i++) c->near[i].record = UINT32_MAX;
   for (size_t i = 0; i < n; i++) {
     ND_TRY(nd_hooks_check(c->source->hooks, err));
     for (size_t k = 0; k <= next; k++) {
       uint32_t record = (uint32_t)member[(i + k) % n].value;
       listed *at = &c->near[(i + k) % (NEIGHBOURS + 1)];
-      if (all && i + k >= n) break; /* met already */
+      if (all && i + k >= n) break; /* compared already */
       if (at->record != record) ND_TRY(list_shingles(at, l, c, record, err));
       if (k) compare(c, &c->near[i % (NEIGHBOURS + 1)], at, times);
     }
@@ -356,18 +357,18 @@ static nd_status meet(chooser *c, lister *l, nd_item *member, nd_item *spare, si
 
 static nd_status meet_all(chooser *c, const drawing *d, nd_error *err) {
   nd_item *items = nd_malloc((d->n + 1) * sizeof *items);
-  nd_item *spare = nd_malloc((d->n + 1) * sizeof *spare);
+  nd_item *scratch = nd_malloc((d->n + 1) * sizeof *scratch);
   lister l = {0};
-  nd_status status = items && spare ? ND_OK : nd_fail_memory(err, d->n * sizeof *items);
+  nd_status status = items && scratch ? ND_OK : nd_fail_memory(err, d->n * sizeof *items);
   if (status == ND_OK) status = nd_texts_new(&l.texts, c->source, err);
   if (status == ND_OK) {
     for (size_t i = 0; i < d->n; i++) items[i] = (nd_item){d->key[i], i};
-    nd_radix_items(items, spare, d->n);
+    nd_radix_items(items, scratch, d->n);
   }
   for (size_t i = 0, end; i < d->n && status == ND_OK; i = end) {
     uint64_t key = items[i].key;
     for (end = i + 1; end < d->n && items[end].key == key;) end++;
-    if (end - i > 1) status = meet(c, &l, items + i, spare, end - i, err);
+    if (end - i > 1) status = compare_bucket(c, &l, items + i, scratch, end - i, err);
   }
   lister_clear(&l);
   for (size_t i = 0; i <= NEIGHBOURS; i++) {
@@ -375,11 +376,11 @@ static nd_status meet_all(chooser *c, const drawing *d, nd_error *err) {
     c->near[i].key = NULL;
   }
   nd_free(items);
-  nd_free(spare);
+  nd_free(scratch);
   return status;
 }
 
-/* Seconds to sort one item, on one thread. */
+/* Measures the seconds to sort one item on one thread. */
 static nd_status time_sorting(double *out, nd_error *err) {
   enum { ITEMS = 1 << 17 };
   nd_item *items = nd_malloc(2 * (size_t)ITEMS * sizeof *items);
@@ -468,18 +469,18 @@ nd_status nd_plan_measure(nd_plan_facts *out, const nd_text_source *source, nd_d
   nd_free(d.document);
   nd_free(d.key);
   nd_free(d.digest);
-  nd_free(d.spare);
+  nd_free(d.scratch);
   return status;
 }
 
-/* Reads the input of `r` into a store of its own in `work`, and measures there. */
+/* Reads the input of `r` into a separate store in `work`, and measures it. */
 static nd_status measure_input(nd_plan_facts *out, nd_store *store, nd_feed **feed,
                                const nd_reading *r, const nd_options *options, const char *work,
                                nd_error *err) {
   nd_settings settings;
   nd_text_source source;
   ND_TRY(nd_settings_check(&settings, options, err));
-  settings.passages = r->settings->passages; /* found before, in the same input */
+  settings.passages = r->settings->passages; /* counted before, in the same input */
   ND_TRY(nd_feed_new(feed, r->walk, settings.format, &settings.input, err));
   ND_TRY(nd_io_mkdirs(work, err));
   ND_TRY(nd_store_open(store, work, err));

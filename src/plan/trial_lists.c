@@ -1,4 +1,4 @@
-/* Lists of records with counts by class; see trial_lists.h. */
+/* Lists of records with shingle counts by class; see trial_lists.h. */
 #include "plan/trial_lists.h"
 
 #include <pthread.h>
@@ -8,15 +8,15 @@
 #include "candidate/list_table.h"
 
 enum {
-  SHARDS = 64,          /* lists are dealt out by hash, so that equal ones meet */
-  MOST_PIECE = 1 << 12, /* words that a shard takes at a time */
+  SHARDS = 64,          /* lists are partitioned by hash, so equal lists share a shard */
+  MOST_PIECE = 1 << 12, /* words that a shard reserves at a time */
   LEAST_PIECE = 64,
-  ROW = 48,         /* counters: the cells, … */
-  TOUCHED = 46,     /* … whether the row is in use, … */
-  NOWHERE = 47,     /* … and one for what no level lets pass */
-  JOB_RECORDS = 16, /* whose pairs a thread counts at a time */
-  BATCH = 64,       /* pairs given at a time */
-  WORD_BYTES = 16,  /* of a list's word: itself, its place in the index, its slot */
+  ROW = 48,         /* counters of a row: the cells, then the next two */
+  TOUCHED = 46,     /* non-zero if the row is in use */
+  NOWHERE = 47,     /* shingles that no level lets pass */
+  JOB_RECORDS = 16, /* records per job of a counting thread */
+  BATCH = 64,       /* pairs per call of `each` */
+  WORD_BYTES = 16,  /* per word of a list: the word, its index entry, its slot */
   VECTOR_BYTES = ROW * 4
 };
 _Static_assert((int)TOUCHED >= (int)ND_TRIAL_CELLS && ROW > NOWHERE, "cells fit a row");
@@ -25,11 +25,11 @@ _Static_assert((int)TOUCHED >= (int)ND_TRIAL_CELLS && ROW > NOWHERE, "cells fit 
 typedef struct shard {
   pthread_mutex_t lock;
   nd_list_table table;
-  uint32_t at, end; /* its piece of the lists */
+  uint32_t at, end; /* its current piece of the lists */
   uint64_t work;
 } shard;
 
-/* Where a record stands in a list. */
+/* The position of a record in a list. */
 typedef struct entry {
   uint32_t at, head;
 } entry;
@@ -50,7 +50,7 @@ struct nd_trial_lists {
   _Atomic uint64_t words;
   _Atomic uint32_t vectors;
   shard shard[SHARDS];
-  uint64_t *start; /* per record of the round: where its entries end */
+  uint64_t *start; /* per record of the round: the end of its entries */
   entry *index;
   uint32_t from, to, second;
   counter *counter; /* per thread */
@@ -65,7 +65,7 @@ nd_status nd_trial_lists_new(nd_trial_lists **out, uint32_t records, unsigned th
   l->records = records;
   l->threads = threads;
   l->memory = memory;
-  l->words = 1; /* place 0 means an empty slot */
+  l->words = 1; /* position 0 means an empty slot */
   for (unsigned i = 0; i < SHARDS; i++) pthread_mutex_init(&l->shard[i].lock, NULL);
   l->list_cap = memory / 2 / WORD_BYTES;
   l->piece = l->list_cap / (16 * SHARDS);
@@ -76,7 +76,7 @@ nd_status nd_trial_lists_new(nd_trial_lists **out, uint32_t records, unsigned th
   if (l->list_cap > most) l->list_cap = most;
   const uint64_t vectors = memory / 4 / VECTOR_BYTES;
   l->vector_cap = vectors < 1024 ? 1024 : vectors < VECTOR ? (uint32_t)vectors : VECTOR - 1;
-  /* Memory is touched as far as it is used. */
+  /* calloc: only pages in use take memory. */
   l->list = nd_calloc(l->list_cap, sizeof *l->list);
   l->vector = nd_calloc(l->vector_cap, VECTOR_BYTES);
   l->counter = nd_calloc(l->threads, sizeof *l->counter);
@@ -134,12 +134,12 @@ uint64_t nd_trial_lists_work(const nd_trial_lists *l) {
   return sum;
 }
 
-/* A piece of the lists for a shard. */
+/* Reserves words for a shard, from its current piece or a new one. */
 static bool reserve(nd_trial_lists *l, shard *s, uint64_t words) {
   if (s->end - s->at >= words) return true;
   const uint64_t piece = words > l->piece ? words : l->piece;
-  /* Taken only where it fits: of pieces taken and given back, a smaller one that fits in
-   * between would stand where the next one goes. */
+  /* Reserves only a piece that fits: if one were taken and given back, a smaller piece reserved in
+   * between would overlap the next one. */
   uint64_t at = atomic_load_explicit(&l->words, memory_order_relaxed);
   do {
     if (at + piece > l->list_cap) return false;
@@ -161,7 +161,7 @@ ND_INLINE void count_class(uint32_t *row, unsigned class) {
   row[level_cell(class)]++;
 }
 
-/* One more shingle of a list that is there. */
+/* Counts one more shingle of an existing list. */
 static bool count_again(nd_trial_lists *l, uint32_t *head, unsigned class) {
   if (!(*head & VECTOR)) {
     const uint32_t number = atomic_fetch_add_explicit(&l->vectors, 1, memory_order_relaxed);
@@ -205,8 +205,8 @@ nd_status nd_trial_lists_add(bool *full, nd_trial_lists *l, const uint32_t *reco
   return status;
 }
 
-/* Every list, for the records of one part: counted, or (fill) put into the index.  Words of 0
- * lie between the shards' pieces. */
+/* Visits every list, for the records of one part: counts its entries, or (fill) stores them in the
+ * index.  Words of 0 separate the shards' pieces. */
 static void walk_lists(nd_trial_lists *l, uint32_t from, uint32_t to, bool fill) {
   const uint64_t words = l->words;
   for (uint64_t at = 1; at < words; at++) {
@@ -256,7 +256,7 @@ static nd_status make_index(nd_trial_lists *l, nd_error *err) {
   return nd_threads_run(l->threads, l->threads, index_job, &x, err);
 }
 
-/* The records after one in its lists. */
+/* Counts the records after one record in each of its lists. */
 ND_INLINE size_t count_body(const nd_trial_lists *l, counter *c, uint64_t first, uint64_t end) {
   uint32_t *restrict rows = c->row, *restrict touched = c->touched;
   size_t n = 0;
@@ -336,7 +336,7 @@ static nd_status count_job(void *context, unsigned member, uint64_t job, nd_erro
   return flush(l, c, member, err);
 }
 
-/* As many threads as have room for their counters. */
+/* Returns the number of threads whose counters fit into memory. */
 static unsigned counting_threads(const nd_trial_lists *l) {
   const uint64_t fit = l->memory / 4 / ((uint64_t)l->records * (VECTOR_BYTES + 4) + 1);
   return fit < 1 ? 1 : fit < l->threads ? (unsigned)fit : l->threads;
@@ -349,7 +349,7 @@ nd_status nd_trial_lists_count(nd_trial_lists *l, uint32_t from, uint32_t to, ui
   l->second = second;
   l->each = each;
   l->context = context;
-  for (unsigned i = 0; i < SHARDS; i++) { /* no more is added */
+  for (unsigned i = 0; i < SHARDS; i++) { /* no more lists are added */
     nd_list_table_clear(&l->shard[i].table);
   }
   nd_status status = make_index(l, err);

@@ -1,16 +1,15 @@
 /* Classes of shingles per document and per pair; see trials.h.
  *
- *   1  (key, record) of every record's distinct shingles, dealt out to parts of the keys
- *      (scatter.h)
- *   2  a part → runs of equal keys → the class of each, added to its records' cells
- *   3  once more, and the records of each run go to the lists (trial_lists.h), which count
- *      pairs; where the lists do not fit the memory, by squares: pairs inside one half of
- *      the records, inside the other, and across, each cut again as long as it must be
+ *   1  (key, record) of every record's distinct shingles, partitioned by key (scatter.h)
+ *   2  each partition → runs of equal keys → the class of each, added to its records' cells
+ *   3  again, and the records of each run go to the lists (trial_lists.h), which count pairs.
+ *      If the lists do not fit into memory, the pairs are split into squares: pairs within one
+ *      half of the records, within the other, and across, each split again as needed
  *
  * The class of a shingle in 12 bits:
  *
  *   0 … 4   key modulo 32
- *   5 … 7   of 64, 128, 256, 512 how many divide the key
+ *   5 … 7   how many of 64, 128, 256, 512 divide the key
  *   8 … 11  the first level that lets it pass; ND_TRIAL_LEVELS: none */
 #include "plan/trials.h"
 
@@ -31,9 +30,9 @@ typedef struct lister {
   nd_shingles shingles;
   uint32_t *end;
   size_t end_cap;
-  uint64_t *key, *spare;
+  uint64_t *key, *scratch;
   nd_item *items;
-  size_t key_cap, spare_cap, item_cap;
+  size_t key_cap, scratch_cap, item_cap;
 } lister;
 
 static nd_status list_record(nd_trials *t, lister *l, uint32_t record, nd_error *err) {
@@ -46,10 +45,10 @@ static nd_status list_record(nd_trials *t, lister *l, uint32_t record, nd_error 
   t->tokens[record] = (uint32_t)count;
   const size_t all = l->shingles.n;
   ND_TRY(nd_array_grow(&l->key, &l->key_cap, all, sizeof *l->key, err));
-  ND_TRY(nd_array_grow(&l->spare, &l->spare_cap, all, sizeof *l->spare, err));
+  ND_TRY(nd_array_grow(&l->scratch, &l->scratch_cap, all, sizeof *l->scratch, err));
   ND_TRY(nd_array_grow(&l->items, &l->item_cap, all, sizeof *l->items, err));
   for (size_t i = 0; i < all; i++) l->key[i] = nd_sample_key(l->shingles.fingerprint[i]);
-  nd_radix_u64(l->key, l->spare, all);
+  nd_radix_u64(l->key, l->scratch, all);
   for (size_t i = 0; i < all; i++)
     if (i == 0 || l->key[i] != l->key[i - 1]) l->items[n++] = (nd_item){l->key[i], record};
   return nd_scatter_add(t->shingles, l->items, n, err);
@@ -70,7 +69,7 @@ static nd_status list_records(void *context, unsigned member, uint64_t job, nd_e
   nd_shingles_clear(&l.shingles);
   nd_free(l.end);
   nd_free(l.key);
-  nd_free(l.spare);
+  nd_free(l.scratch);
   nd_free(l.items);
   return status;
 }
@@ -85,7 +84,7 @@ static unsigned class_of(uint64_t key, size_t df) {
   return (unsigned)(key % ND_TRIAL_RESIDUES) | deep << 5 | (unsigned)level << 8;
 }
 
-/* The cells that a class counts in. */
+/* Lists the cells that count a class; returns their number. */
 static unsigned cells_of(unsigned cell[2 + ND_TRIAL_DEEP], unsigned class) {
   unsigned n = 0, level = class >> 8;
   cell[n++] = class % ND_TRIAL_RESIDUES;
@@ -94,28 +93,29 @@ static unsigned cells_of(unsigned cell[2 + ND_TRIAL_DEEP], unsigned class) {
   return n;
 }
 
-/* What one thread needs to walk the runs of a part. */
+/* Working memory of one thread that scans the runs of a partition. */
 typedef struct walker {
   nd_gathered items;
   uint32_t *record;
-  uint64_t *value, *spare;
-  size_t record_cap, value_cap, spare_cap;
+  uint64_t *value, *scratch;
+  size_t record_cap, value_cap, scratch_cap;
   uint64_t given, given_of[ND_TRIAL_CELLS];
 } walker;
 
-/* Pairs of a record of one range and a later one of another; the two are equal or apart. */
+/* Pairs of a record in one range and a later record in another; the ranges are equal or disjoint.
+ */
 typedef struct square {
   uint32_t a, a_end, b, b_end;
 } square;
 
-/* A walk over all runs: to count cells (no lists), or to fill the lists for a square. */
+/* A scan of all runs, to count cells (no lists) or to fill the lists for a square. */
 typedef struct walk {
   nd_trials *t;
   walker *walker; /* per thread */
   nd_trial_lists *lists;
   square at;
-  uint64_t fit;      /* items of a part that are in memory at once */
-  _Atomic bool full; /* the lists are */
+  uint64_t fit;      /* items of a partition that fit into memory */
+  _Atomic bool full; /* the lists are full */
 } walk;
 
 static nd_status take_run(walk *k, walker *w, uint64_t key, const nd_item *items, size_t n,
@@ -137,14 +137,14 @@ static nd_status take_run(walk *k, walker *w, uint64_t key, const nd_item *items
   if (n < 2) return ND_OK;
   ND_TRY(nd_array_grow(&w->value, &w->value_cap, n, sizeof *w->value, err));
   ND_TRY(nd_array_grow(&w->record, &w->record_cap, n, sizeof *w->record, err));
-  ND_TRY(nd_array_grow(&w->spare, &w->spare_cap, n, sizeof *w->spare, err));
+  ND_TRY(nd_array_grow(&w->scratch, &w->scratch_cap, n, sizeof *w->scratch, err));
   bool rises = true;
   for (size_t i = 0; i < n; i++) {
     w->value[i] = items[i].value;
     rises &= i == 0 || items[i - 1].value < items[i].value;
   }
-  if (!rises) nd_radix_u64(w->value, w->spare, n);
-  /* Of a list only what the square needs. */
+  if (!rises) nd_radix_u64(w->value, w->scratch, n);
+  /* Keeps only the records of the list that the square needs. */
   const square q = k->at;
   size_t kept = 0;
   for (size_t i = 0; i < n; i++) {
@@ -192,7 +192,7 @@ static nd_status walk_all(walk *k, nd_error *err) {
     nd_gathered_clear(&w->items);
     nd_free(w->record);
     nd_free(w->value);
-    nd_free(w->spare);
+    nd_free(w->scratch);
   }
   nd_free(k->walker);
   k->walker = NULL;
@@ -204,10 +204,11 @@ nd_status nd_trials_make(nd_trials *out, const nd_text_source *source, const uin
   *out = (nd_trials){.n = n, .memory = memory, .source = source, .most_work = ND_TRIAL_MOST_WORK};
   const uint64_t cells = (uint64_t)n * (ND_TRIAL_CELLS + 2) * sizeof *out->cell;
   if (cells > nd_budget(memory, ND_SHARE_TRIAL_LISTS))
-    return nd_fail(err, ND_ERR_LIMIT,
-                   "trials on %u documents need %llu MB beside the sorting; give more --memory, or "
-                   "fewer documents",
-                   n, (unsigned long long)(cells >> 20));
+    return nd_fail(
+        err, ND_ERR_LIMIT,
+        "cannot run trials on %u documents: they need %llu MiB besides the sorting; raise "
+        "--memory or use fewer documents",
+        n, (unsigned long long)(cells >> 20));
   out->document = nd_malloc((n + (size_t)1) * sizeof *out->document);
   out->tokens = nd_calloc(n + (size_t)1, sizeof *out->tokens);
   out->cell = nd_calloc(n + (size_t)1, ND_TRIAL_CELLS * sizeof *out->cell);
@@ -232,7 +233,7 @@ void nd_trials_clear(nd_trials *t) {
   *t = (nd_trials){0};
 }
 
-/* Cuts a square that is too large; the parts take its place on the stack. */
+/* Splits a square that is too large; its parts replace it on the stack. */
 static unsigned cut(square out[3], square q) {
   if (q.a == q.b) {
     const uint32_t middle = q.a + (q.a_end - q.a) / 2;
@@ -264,10 +265,11 @@ nd_status nd_trials_each(nd_trials *t, nd_trials_take each, void *context, nd_er
     k.full = false;
     status = walk_all(&k, err);
     if (status == ND_OK && work + nd_trial_lists_work(k.lists) > t->most_work)
-      status = nd_fail(err, ND_ERR_LIMIT,
-                       "shingles that many documents have give more than %llu billion pairs to "
-                       "count; take a part of the corpus, or --ignore-boilerplate",
-                       (unsigned long long)(t->most_work / 1000000000));
+      status =
+          nd_fail(err, ND_ERR_LIMIT,
+                  "cannot count pairs: shingles of many documents give more than %llu billion; use "
+                  "a part of the corpus, or --ignore-boilerplate",
+                  (unsigned long long)(t->most_work / 1000000000));
     if (status == ND_OK && !k.full) {
       work += nd_trial_lists_work(k.lists);
       status = nd_trial_lists_count(k.lists, k.at.a, k.at.a_end, k.at.b, each, context, err);
