@@ -316,7 +316,7 @@ def check_version():
     if f"\n## {version}" not in (ROOT / "CHANGELOG.md").read_text("utf-8"):
         problems.append(f"CHANGELOG.md has no {version}")
     # meson.build alone says it; measurements name the version they were made with.
-    for path in ["pyproject.toml", "README.md", "Makefile", "python", "man", "include", "src", "tools"]:
+    for path in ["pyproject.toml", "README.md", "Makefile", "python", "man", "src", "tools"]:
         files = [p for p in (ROOT / path).rglob("*") if p.is_file()] or [ROOT / path]
         problems += [f"{title(p)} repeats the version" for p in files
                      if version.encode() in p.read_bytes()]
