@@ -6,6 +6,7 @@
  * tell; everything else is as it comes. */
 #include "fuzz.h"
 #include "neardup/memory.h"
+#include "settings/option_fields.h"
 
 enum { MOST = 24, CHUNKS = 2 };
 

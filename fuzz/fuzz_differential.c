@@ -7,6 +7,7 @@
 #include "job_results.h"
 #include "neardup.h"
 #include "stage_walk.h"
+#include "settings/option_fields.h"
 
 static corpus docs;
 static corpus_format format;

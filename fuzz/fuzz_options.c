@@ -2,6 +2,7 @@
  * prints as something that is taken again. */
 #include "fuzz.h"
 #include "neardup.h"
+#include "settings/option_fields.h"
 
 /* The next line of the input, as a string. */
 static void next_line(char *out, size_t room, fuzz_bytes *in) {
@@ -27,10 +28,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
       fuzz_check(err.message[0]);
       continue;
     }
-    for (const nd_option_info *i = nd_option_table(); i->name; i++) {
-      nd_options_get(shown, sizeof shown, &options, i);
+    for (const nd_option_row *i = nd_option_rows(); i->info.name; i++) {
+      nd_option_text(shown, sizeof shown, &options, i);
       nd_options copy = options;
-      fuzz_check(nd_options_set(&copy, i->name, shown, &err) == ND_OK);
+      fuzz_check(nd_options_set(&copy, i->info.name, shown, &err) == ND_OK);
     }
   }
   nd_error err = {0};

@@ -11,6 +11,7 @@
 #include "fuzz.h"
 #include "neardup/run.h"
 #include "neardup/sketchfile.h"
+#include "settings/option_fields.h"
 #include "sketchfile/sketch_file.h"
 
 static uint32_t get32(const char *p) {

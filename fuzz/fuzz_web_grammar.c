@@ -9,6 +9,7 @@
 #include "http_grammar.h"
 #include "input/format.h"
 #include "read/sign.h"
+#include "settings/option_fields.h"
 
 enum { MOST_RECORDS = 8, MOST_BYTES = 56 << 10 };
 

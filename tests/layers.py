@@ -37,15 +37,15 @@ ROOMS = {
     "cluster": "",
     "output": "codec",
     # the wiring: one run, step by step
-    "settings": "input text feature sketch candidate similarity",
-    "outdir": "input output",
+    "settings": "input text feature sketch candidate similarity cluster",
+    "outdir": "input output settings",
     "store": "input output settings outdir",
     "sketchfile": "input text sketch candidate similarity settings outdir store",
     "read": "input text feature sketch candidate cluster settings store",
     "find": "text sketch candidate similarity join settings store read",
     "verify": "text similarity cluster settings read find",
     "result": "similarity cluster output settings outdir store read find verify",
-    "report": "text similarity cluster output store result",
+    "report": "text similarity cluster output settings store result",
     "stage": "text candidate similarity cluster output settings store read find verify result report",
     "plan": "text candidate store read",
     "job": "input sketch candidate cluster output settings outdir store sketchfile read result report plan",
@@ -57,7 +57,7 @@ ROOMS = {
     "study/nikkhoo": "input text output outdir store report job study/common study/ye",
     "study/williams": "feature sketch candidate store study/common",
     "study/xiao": "feature join output settings read plan study/common",
-    "study/henzinger": "feature sketch candidate store study/common",
+    "study/henzinger": "feature sketch candidate settings store study/common",
     "cli": "",
 }
 MOST_FILES, MOST_LINES = 40, 5000  # of a room

@@ -8,8 +8,8 @@
 typedef struct nd_plan_request {
   const char *const *inputs;
   size_t input_n;
-  nd_decimal precision; /* goal of a sampling plan; num 0: none is wanted */
-  uint64_t documents;   /* to draw; 0: 20,000 */
+  const char *precision; /* goal of a sampling plan, such as "0.85"; NULL: none is wanted */
+  uint64_t documents;    /* to draw; 0: 20,000 */
 } nd_plan_request;
 
 /* Documents of one range of sizes. */

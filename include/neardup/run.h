@@ -50,8 +50,8 @@ typedef struct nd_summary {
   uint64_t others; /* records that are no documents (blank lines, warcinfo, images …) */
   uint64_t empty;  /* documents without a token: kept, match nothing */
   uint64_t tokens;
-  nd_verify verify;                  /* in force */
-  uint64_t boilerplate_tokens;       /* left out of the comparison … */
+  const char *verify;          /* what decided about pairs: "exact", "sample", "sketch" or "none" */
+  uint64_t boilerplate_tokens; /* left out of the comparison … */
   uint64_t boilerplate_documents;    /* … of so many documents */
   uint64_t boilerplate_whole;        /* documents that are nothing else: compared whole */
   uint64_t no_site;                  /* documents without a URL: compared whole */

@@ -26,7 +26,6 @@
 typedef struct nd_stage nd_stage;
 
 typedef struct nd_stage_facts {
-  nd_method method;
   int exact; /* found by nd_stage_prints and so on, not by keys */
   uint32_t permutations, bands, rows;
   /* Kinds of keys by which documents are brought together (0: nothing but copies), how many

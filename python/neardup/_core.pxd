@@ -2,7 +2,7 @@
 from neardup.libneardup cimport nd_error, nd_hooks, nd_options, nd_status, nd_summary
 
 cdef class Options:
-    cdef nd_options c
+    cdef nd_options *c
 
 cdef int check(nd_status status, const nd_error *err) except -1
 

@@ -93,12 +93,12 @@ cdef dict _TYPES = {
 
 def option_table():
     """The library's table of options, a dict per row."""
-    cdef const nd_option_info *info = nd_option_table()
+    cdef const nd_option_info *info = nd_option_at(0)
     cdef dict commands = {"dedup": ND_FOR_DEDUP, "pairs": ND_FOR_PAIRS,
                           "cluster": ND_FOR_CLUSTER, "inspect": ND_FOR_INSPECT,
                           "study": ND_FOR_STUDY, "plan": ND_FOR_PLAN, "eval": ND_FOR_EVAL}
     rows = []
-    while info.name != NULL:
+    while info != NULL:
         rows.append({
             "name": info.name.decode().replace("-", "_"),
             "type": _TYPES.get(info.type, "text"),
@@ -110,7 +110,7 @@ def option_table():
             "commands": [c for c, bit in commands.items() if info.commands & bit],
             "help": info.help.decode(),
         })
-        info += 1
+        info = nd_option_at(len(rows))
     return rows
 
 
@@ -152,8 +152,15 @@ cdef bytes _bytes_of(name, text):
 cdef class Options:
     """Options of the library by name; None leaves the default."""
 
+    def __cinit__(self, **options):
+        cdef nd_error err
+        err.message[0] = 0
+        check(nd_options_new(&self.c, &err), &err)
+
+    def __dealloc__(self):
+        nd_options_free(self.c)
+
     def __init__(self, **options):
-        nd_options_init(&self.c)
         for name, value in options.items():
             self.set(name, value)
 
@@ -168,23 +175,22 @@ cdef class Options:
             value = ""
         dashed = _bytes_of("an option's name", name.replace("_", "-"))
         text = _bytes_of(name, _as_text(name, value))
-        check(nd_options_set(&self.c, dashed, text, &err), &err)
+        check(nd_options_set(self.c, dashed, text, &err), &err)
 
     def check(self):
         """Do the options fit together?"""
         cdef nd_error err
         err.message[0] = 0
-        check(nd_options_check(&self.c, &err), &err)
+        check(nd_options_check(self.c, &err), &err)
 
     def as_dict(self):
         """Every option with its value as text."""
-        cdef char room[1100]
-        cdef const nd_option_info *info = nd_option_table()
+        cdef const nd_option_info *info = nd_option_at(0)
         out = {}
-        while info.name != NULL:
-            nd_options_get(room, sizeof(room), &self.c, info)
-            out[info.name.decode().replace("-", "_")] = room.decode("utf-8", "surrogateescape")
-            info += 1
+        while info != NULL:
+            value = (<bytes>nd_options_get(self.c, info.name)).decode("utf-8", "surrogateescape")
+            out[info.name.decode().replace("-", "_")] = value
+            info = nd_option_at(len(out))
         return out
 
 
@@ -345,7 +351,7 @@ cdef class FileJob(Job):
 
     cdef nd_status work(self) noexcept nogil:
         return nd_dedup(&self.summary, self.files.paths, self.files.n, self.target,
-                        &self.options.c, &self.hooks, &self.err)
+                        self.options.c, &self.hooks, &self.err)
 
 
 include "outputs.pxi"

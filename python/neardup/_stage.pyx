@@ -236,7 +236,7 @@ cdef class Stage:
         if len(secret) != ND_STAGE_SECRET:
             raise ValueError("the secret has the wrong length")
         self.options = options if isinstance(options, Options) else Options(**options)
-        check(nd_stage_new(&self.c, &self.options.c, dedup, secret, &err), &err)
+        check(nd_stage_new(&self.c, self.options.c, dedup, secret, &err), &err)
         nd_stage_about(&f, self.c)
         self.facts = {"permutations": f.permutations, "bands": f.bands, "rows": f.rows,
                       "exact": bool(f.exact), "keys": f.keys, "key_items": f.key_items,

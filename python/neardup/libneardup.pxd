@@ -42,12 +42,12 @@ cdef extern from "neardup.h" nogil:
         uint64_t max
         unsigned commands
         const char *help
-    const nd_option_info *nd_option_table()
-    void nd_options_init(nd_options *options)
+    const nd_option_info *nd_option_at(size_t i)
+    nd_status nd_options_new(nd_options **out, nd_error *err)
+    void nd_options_free(nd_options *options)
     nd_status nd_options_set(nd_options *options, const char *name, const char *value,
                              nd_error *err)
-    void nd_options_get(char *out, size_t room, const nd_options *options,
-                        const nd_option_info *info)
+    const char *nd_options_get(nd_options *options, const char *name)
     nd_status nd_options_check(const nd_options *options, nd_error *err)
 
     ctypedef struct nd_progress:

@@ -43,7 +43,7 @@ cdef class Output:
         cdef const char *dir = name
         err.message[0] = 0
         with nogil:
-            status = nd_output_dir_open(&self.c, dir, &options.c, &err)
+            status = nd_output_dir_open(&self.c, dir, options.c, &err)
         check(status, &err)
 
     def __dealloc__(self):

@@ -307,9 +307,9 @@ cdef class MemoryJob(Job):
 
     cdef nd_status work(self) noexcept nogil:
         if self.dedup:
-            return nd_dedup_memory(&self.holder.c, &self.summary, &self.corpus, &self.options.c,
+            return nd_dedup_memory(&self.holder.c, &self.summary, &self.corpus, self.options.c,
                                    &self.hooks, &self.err)
-        return nd_pairs_memory(&self.holder.c, &self.summary, &self.corpus, &self.options.c,
+        return nd_pairs_memory(&self.holder.c, &self.summary, &self.corpus, self.options.c,
                                &self.hooks, &self.err)
 
     def result(self):

@@ -13,7 +13,7 @@ cdef class _Sketcher:
         err.message[0] = 0
         self.options = options
         self.seed = seed
-        check(nd_sketcher_new(&self.c, &options.c, &err), &err)
+        check(nd_sketcher_new(&self.c, options.c, &err), &err)
         self.length = nd_sketcher_length(self.c)
         self.bands = nd_sketcher_bands(self.c)
 

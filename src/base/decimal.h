@@ -5,7 +5,11 @@
 #include <stdbool.h>
 
 #include "base/mem.h"
-#include "neardup/options.h"
+/* A decimal as the user typed it: num / den, den a power of ten.  Comparisons
+ * with it are made in integers, so 4/5 is not below 0.8. */
+typedef struct nd_decimal {
+  uint64_t num, den;
+} nd_decimal;
 
 /* Parses a decimal with at most nine digits after the point; *out is reduced by powers of ten.
  * Returns false if the text is not a decimal number.  Leading zeros do not count, so the form that

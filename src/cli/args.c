@@ -4,14 +4,9 @@
 
 #include "cli.h"
 
-const nd_option_info *cli_option_at(size_t i) {
-  const nd_option_info *info = nd_option_table() + i;
-  return info->name ? info : NULL;
-}
-
 static const nd_option_info *find_option(const char *name, size_t n) {
-  const nd_option_info *info = cli_option_at(0);
-  for (size_t i = 0; info; info = cli_option_at(++i))
+  const nd_option_info *info = nd_option_at(0);
+  for (size_t i = 0; info; info = nd_option_at(++i))
     if (strlen(info->name) == n && memcmp(info->name, name, n) == 0) break;
   return info;
 }
@@ -42,7 +37,7 @@ static int complain_unknown(const cli_command *command, const char *word, int *e
   cli_nearest best = {NULL, 0};
   for (const cli_extra *e = command->extras; e && e->name; e++) cli_offer(&best, word, e->name);
   const nd_option_info *info;
-  for (size_t i = 0; (info = cli_option_at(i)); i++)
+  for (size_t i = 0; (info = nd_option_at(i)); i++)
     if (info->commands & command->bit) cli_offer(&best, word, info->name);
   cli_offer(&best, word, "help");
   cli_offer(&best, word, "help-all");
@@ -103,16 +98,19 @@ static int take_option(cli_args *out, const cli_command *command, int argc, char
     cli_complain("--%s needs a value", info->name);
     return wrong(command, exit_status);
   }
-  if (nd_options_set(&out->options, info->name, value, &err) == ND_OK) return 0;
+  if (nd_options_set(out->options, info->name, value, &err) == ND_OK) return 0;
   cli_complain("%s", err.message);
   return wrong(command, exit_status);
 }
 
 int cli_parse(cli_args *out, const cli_command *command, int argc, char **argv, int *exit_status) {
   memset(out, 0, sizeof *out);
-  nd_options_init(&out->options);
-  /* A list of pairs has been cut already: no threshold unless asked for. */
-  if (command->bit == ND_FOR_CLUSTER) out->options.threshold = (nd_decimal){0, 1};
+  nd_error err = {0};
+  if (nd_options_new(&out->options, &err) != ND_OK) {
+    cli_complain("%s", err.message);
+    *exit_status = EXIT_FAILED;
+    return 1;
+  }
   /* Inputs gather where arguments stood that were read before. */
   memcpy(&out->inputs, &argv, sizeof argv);
   int options_end = 0;
@@ -138,8 +136,7 @@ int cli_parse(cli_args *out, const cli_command *command, int argc, char **argv, 
       return wrong(command, exit_status);
     }
   }
-  nd_error err = {0};
-  if (command->bit != ND_FOR_CLUSTER && nd_options_check(&out->options, &err) != ND_OK) {
+  if (command->bit != ND_FOR_CLUSTER && nd_options_check(out->options, &err) != ND_OK) {
     cli_complain("%s", err.message);
     return wrong(command, exit_status);
   }

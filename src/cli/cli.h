@@ -17,6 +17,7 @@ typedef struct cli_extra {
   const char *topic; /* heading of help, one of those of the library's table */
   const char *help;
 } cli_extra;
+struct cli_args;
 enum { CLI_EXTRAS = 16 }; /* of one command, at most */
 
 typedef struct cli_command {
@@ -27,7 +28,7 @@ typedef struct cli_command {
   const char *summary; /* one line: what it does */
   const char *text;    /* a paragraph */
   const char *examples;
-  int (*run)(const struct cli_command *self, int argc, char **argv);
+  int (*run)(const struct cli_command *self, const struct cli_args *args);
   const cli_extra *extras; /* NULL: none */
 } cli_command;
 
@@ -38,14 +39,11 @@ extern const cli_command *const cli_commands[]; /* ends with NULL */
 
 /* Parsed arguments of a command. */
 typedef struct cli_args {
-  nd_options options;
+  nd_options *options;
   const char *extra[CLI_EXTRAS]; /* values of the command's extras, by place; NULL: not given */
   const char **inputs;           /* in argv */
   size_t input_n;
 } cli_args;
-
-/* Row i of the library's table of options; NULL after the last. */
-const nd_option_info *cli_option_at(size_t i);
 
 /* The command of that name, or NULL. */
 const cli_command *cli_find_command(const char *name);
@@ -58,7 +56,8 @@ typedef struct cli_nearest {
 } cli_nearest;
 void cli_offer(cli_nearest *best, const char *word, const char *name);
 
-/* 0: go on.  Otherwise the exit status, printed already (help or a mistake). */
+/* Returns 0 if the command can run; otherwise *exit_status is set, and help or a mistake is
+ * printed. out->options is owned either way. */
 int cli_parse(cli_args *out, const cli_command *command, int argc, char **argv, int *exit_status);
 
 /* Prints help on a command with its basic options, or with all; NULL: lists the commands. */
@@ -83,7 +82,7 @@ typedef struct cli_progress {
 } cli_progress;
 /* Ctrl-C alone, for commands without progress. */
 void cli_interruptible(nd_hooks *hooks);
-void cli_progress_start(cli_progress *p, const nd_options *options, nd_hooks *hooks);
+void cli_progress_start(cli_progress *p, nd_options *options, nd_hooks *hooks);
 void cli_progress_end(cli_progress *p);
 
 /* Standard output as a sink.  A terminal gets no control characters of the input's. */
@@ -98,13 +97,13 @@ const char *cli_count(uint64_t n);
 const char *cli_bytes(double n);
 
 /* --stats: a join's counts on stderr, name TAB number. */
-void cli_report_join(const nd_join_counts *join, const nd_options *options);
+void cli_report_join(const nd_join_counts *join, nd_options *options);
 
 /* What --sample and --ignore-boilerplate left out, on stderr. */
 void cli_report_sample(const nd_summary *s);
 
 /* How pairs were decided, what was found for sure, and what was cut, on stderr. */
-void cli_report_finding(const nd_summary *s, const nd_options *options);
+void cli_report_finding(const nd_summary *s, nd_options *options);
 
 /* The closing lines on stderr. */
 void cli_report_cost(const nd_summary *s);

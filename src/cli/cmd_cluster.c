@@ -1,25 +1,22 @@
 /* neardup cluster */
 #include "cli.h"
 
-static int run(const cli_command *self, int argc, char **argv) {
-  cli_args args;
+static int run(const cli_command *self, const cli_args *args) {
   int exit_status = EXIT_DONE;
-  if (cli_parse(&args, self, argc, argv, &exit_status) == 0) {
-    if (args.input_n != 1) {
-      cli_complain("cluster takes one list of pairs");
-      exit_status = EXIT_USAGE;
-    } else {
-      nd_summary s;
-      nd_error err = {0};
-      nd_hooks hooks;
-      nd_sink out = cli_stdout();
-      cli_interruptible(&hooks);
-      nd_status status = nd_cluster(&s, args.inputs[0], &out, &args.options, &hooks, &err);
-      if (status == ND_OK)
-        fprintf(stderr, "clusters  %s of %s documents, the largest has %s\n", cli_count(s.clusters),
-                cli_count(s.documents), cli_count(s.largest_cluster));
-      exit_status = cli_exit(status, &err, &s);
-    }
+  if (args->input_n != 1) {
+    cli_complain("cluster takes one list of pairs");
+    exit_status = EXIT_USAGE;
+  } else {
+    nd_summary s;
+    nd_error err = {0};
+    nd_hooks hooks;
+    nd_sink out = cli_stdout();
+    cli_interruptible(&hooks);
+    nd_status status = nd_cluster(&s, args->inputs[0], &out, args->options, &hooks, &err);
+    if (status == ND_OK)
+      fprintf(stderr, "clusters  %s of %s documents, the largest has %s\n", cli_count(s.clusters),
+              cli_count(s.documents), cli_count(s.largest_cluster));
+    exit_status = cli_exit(status, &err, &s);
   }
   return exit_status;
 }

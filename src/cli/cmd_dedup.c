@@ -9,7 +9,7 @@ static const cli_extra extras[] = {
     {NULL, 0, NULL, NULL, NULL}};
 
 static const char *list_ending(const cli_args *args) {
-  return args->options.csv ? "csv" : "tsv";
+  return strcmp(nd_options_get(args->options, "csv"), "yes") == 0 ? "csv" : "tsv";
 }
 
 static void report_input(const nd_summary *s, const cli_args *args) {
@@ -27,13 +27,13 @@ static void report_input(const nd_summary *s, const cli_args *args) {
             s->repeated_ids == 1 ? "" : "s", cli_shown(s->repeated_id));
 }
 
-static void report_method(const nd_summary *s, const nd_options *o) {
+static void report_method(const nd_summary *s, nd_options *o) {
   fprintf(stderr, "pairs     %s: %s of exact copies, %s from %s candidates%s\n",
           cli_count(s->pairs), cli_count(s->copies), cli_count(s->pairs - s->copies),
           cli_count(s->candidates),
-          s->verify == ND_VERIFY_EXACT    ? ", each verified exactly"
-          : s->verify == ND_VERIFY_SAMPLE ? ", compared on the sample"
-                                          : ", not verified exactly");
+          strcmp(s->verify, "exact") == 0    ? ", each verified exactly"
+          : strcmp(s->verify, "sample") == 0 ? ", compared on the sample"
+                                             : ", not verified exactly");
   cli_report_sample(s);
   cli_report_finding(s, o);
 }
@@ -50,7 +50,7 @@ static void report(const nd_summary *s, const cli_args *args, const cli_progress
   }
   if (s->shard_only) {
     fprintf(stderr, "shard %s is read: %s documents so far; run without --shard to finish\n",
-            args->options.shard, cli_count(s->documents));
+            nd_options_get(args->options, "shard"), cli_count(s->documents));
     return;
   }
   report_input(s, args);
@@ -58,7 +58,7 @@ static void report(const nd_summary *s, const cli_args *args, const cli_progress
   fprintf(stderr, "dropped   %s (%s exact cop%s) from %s cluster%s\n", cli_count(s->dropped),
           cli_count(s->copies), s->copies == 1 ? "y" : "ies", cli_count(s->clusters),
           s->clusters == 1 ? "" : "s");
-  report_method(s, &args->options);
+  report_method(s, args->options);
   cli_report_cost(s);
   fprintf(stderr, "result    %s/report.html, kept, clusters.%s, pairs.%s, summary.json\n",
           cli_shown(args->extra[OUTPUT]), list_ending(args), list_ending(args));
@@ -70,33 +70,30 @@ static void advise(const nd_summary *s, const cli_args *args) {
   for (size_t i = 0; i < args->input_n; i++) piped |= strcmp(args->inputs[i], "-") == 0;
   if (piped)
     cli_say("Nothing is kept of a run that reads standard input; it cannot be resumed.\n");
-  else if (s->resumable && strcmp(args->options.resume, "never") == 0)
+  else if (s->resumable && strcmp(nd_options_get(args->options, "resume"), "never") == 0)
     cli_say("Run the same command without --resume never to resume; with it, it starts over.\n");
   else if (s->resumable)
     cli_say("Run the same command to resume.\n");
 }
 
-static int run(const cli_command *self, int argc, char **argv) {
-  cli_args args;
+static int run(const cli_command *self, const cli_args *args) {
   int exit_status = EXIT_DONE;
-  if (cli_parse(&args, self, argc, argv, &exit_status) == 0) {
-    if (!args.extra[OUTPUT]) {
-      cli_complain("dedup needs -o DIR, the directory for its result");
-      exit_status = EXIT_USAGE;
-    } else {
-      nd_summary summary;
-      nd_error err = {0};
-      nd_hooks hooks;
-      cli_progress progress;
-      cli_progress_start(&progress, &args.options, &hooks);
-      nd_status status = nd_dedup(&summary, args.inputs, args.input_n, args.extra[OUTPUT],
-                                  &args.options, &hooks, &err);
-      cli_progress_end(&progress);
-      if (status == ND_OK) cli_report_join(&summary.join, &args.options);
-      if (status == ND_OK) report(&summary, &args, &progress);
-      exit_status = cli_exit(status, &err, &summary);
-      if (status == ND_ERR_CANCELLED) advise(&summary, &args);
-    }
+  if (!args->extra[OUTPUT]) {
+    cli_complain("dedup needs -o DIR, the directory for its result");
+    exit_status = EXIT_USAGE;
+  } else {
+    nd_summary summary;
+    nd_error err = {0};
+    nd_hooks hooks;
+    cli_progress progress;
+    cli_progress_start(&progress, args->options, &hooks);
+    nd_status status = nd_dedup(&summary, args->inputs, args->input_n, args->extra[OUTPUT],
+                                args->options, &hooks, &err);
+    cli_progress_end(&progress);
+    if (status == ND_OK) cli_report_join(&summary.join, args->options);
+    if (status == ND_OK) report(&summary, args, &progress);
+    exit_status = cli_exit(status, &err, &summary);
+    if (status == ND_ERR_CANCELLED) advise(&summary, args);
   }
   return exit_status;
 }

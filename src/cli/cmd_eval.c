@@ -68,7 +68,7 @@ static int compare(const cli_args *args) {
   nd_hooks hooks;
   nd_sink out = cli_stdout();
   cli_interruptible(&hooks);
-  nd_status status = nd_eval(&r, &q, &args->options, &hooks, &err);
+  nd_status status = nd_eval(&r, &q, args->options, &hooks, &err);
   if (status == ND_OK) {
     if (r.rejected)
       cli_complain("%s: left out, documents that cannot be read: %s (see `neardup inspect`)",
@@ -85,16 +85,13 @@ static int compare(const cli_args *args) {
   return exit_status == EXIT_DONE && bad ? EXIT_REJECTED : exit_status;
 }
 
-static int run(const cli_command *self, int argc, char **argv) {
-  cli_args args;
+static int run(const cli_command *self, const cli_args *args) {
   int exit_status = EXIT_DONE;
-  if (cli_parse(&args, self, argc, argv, &exit_status) == 0) {
-    if (!args.extra[TRUTH] || args.input_n != 1) {
-      cli_complain("eval takes --truth FILE and one result to compare with it");
-      exit_status = EXIT_USAGE;
-    } else {
-      exit_status = compare(&args);
-    }
+  if (!args->extra[TRUTH] || args->input_n != 1) {
+    cli_complain("eval takes --truth FILE and one result to compare with it");
+    exit_status = EXIT_USAGE;
+  } else {
+    exit_status = compare(args);
   }
   return exit_status;
 }

@@ -37,30 +37,27 @@ static nd_status explain(nd_summary *s, nd_explain_request *request, const char 
   return nd_output_close(file, status, err);
 }
 
-static int run(const cli_command *self, int argc, char **argv) {
-  cli_args args;
+static int run(const cli_command *self, const cli_args *args) {
   int exit_status = EXIT_DONE;
-  if (cli_parse(&args, self, argc, argv, &exit_status) == 0) {
-    if (args.input_n < 2) {
-      cli_complain("explain needs two documents: their ids and INPUT, or two files");
-      exit_status = EXIT_USAGE;
-    } else {
-      nd_summary s;
-      nd_error err = {0};
-      nd_hooks hooks;
-      cli_progress progress;
-      nd_explain_request request = {.a = args.inputs[0],
-                                    .b = args.inputs[1],
-                                    .inputs = args.inputs + 2,
-                                    .input_n = args.input_n - 2,
-                                    .colour = wants_colour(),
-                                    .width = cli_width(stdout),
-                                    .whole = args.extra[WHOLE] != NULL};
-      cli_progress_start(&progress, &args.options, &hooks);
-      nd_status status = explain(&s, &request, args.extra[OUTPUT], &args.options, &hooks, &err);
-      cli_progress_end(&progress);
-      exit_status = cli_exit(status, &err, &s);
-    }
+  if (args->input_n < 2) {
+    cli_complain("explain needs two documents: their ids and INPUT, or two files");
+    exit_status = EXIT_USAGE;
+  } else {
+    nd_summary s;
+    nd_error err = {0};
+    nd_hooks hooks;
+    cli_progress progress;
+    nd_explain_request request = {.a = args->inputs[0],
+                                  .b = args->inputs[1],
+                                  .inputs = args->inputs + 2,
+                                  .input_n = args->input_n - 2,
+                                  .colour = wants_colour(),
+                                  .width = cli_width(stdout),
+                                  .whole = args->extra[WHOLE] != NULL};
+    cli_progress_start(&progress, args->options, &hooks);
+    nd_status status = explain(&s, &request, args->extra[OUTPUT], args->options, &hooks, &err);
+    cli_progress_end(&progress);
+    exit_status = cli_exit(status, &err, &s);
   }
   return exit_status;
 }

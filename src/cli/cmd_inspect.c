@@ -5,21 +5,18 @@ enum { WHOLE };
 static const cli_extra extras[] = {
     {"whole", 0, NULL, "Result", "show all tokens of every document"}, {NULL, 0, NULL, NULL, NULL}};
 
-static int run(const cli_command *self, int argc, char **argv) {
-  cli_args args;
+static int run(const cli_command *self, const cli_args *args) {
   int exit_status = EXIT_DONE;
-  if (cli_parse(&args, self, argc, argv, &exit_status) == 0) {
-    nd_summary s;
-    nd_error err = {0};
-    nd_hooks hooks;
-    cli_progress progress;
-    nd_sink out = cli_stdout();
-    cli_progress_start(&progress, &args.options, &hooks);
-    hooks.progress = NULL; /* the lines themselves show it */
-    nd_status status = nd_inspect(&s, args.inputs, args.input_n, args.extra[WHOLE] != NULL, &out,
-                                  &args.options, &hooks, &err);
-    exit_status = cli_exit(status, &err, &s);
-  }
+  nd_summary s;
+  nd_error err = {0};
+  nd_hooks hooks;
+  cli_progress progress;
+  nd_sink out = cli_stdout();
+  cli_progress_start(&progress, args->options, &hooks);
+  hooks.progress = NULL; /* the lines themselves show it */
+  nd_status status = nd_inspect(&s, args->inputs, args->input_n, args->extra[WHOLE] != NULL, &out,
+                                args->options, &hooks, &err);
+  exit_status = cli_exit(status, &err, &s);
   return exit_status;
 }
 

@@ -1,31 +1,26 @@
 /* neardup pairs */
 #include "cli.h"
 
-static int run(const cli_command *self, int argc, char **argv) {
-  cli_args args;
+static int run(const cli_command *self, const cli_args *args) {
   int exit_status = EXIT_DONE;
-  if (cli_parse(&args, self, argc, argv, &exit_status) == 0) {
-    nd_summary s;
-    nd_error err = {0};
-    nd_hooks hooks;
-    cli_progress progress;
-    nd_sink out = cli_stdout();
-    cli_progress_start(&progress, &args.options, &hooks);
-    nd_status status = nd_pairs(&s, args.inputs, args.input_n, &out, &args.options, &hooks, &err);
-    cli_progress_end(&progress);
-    if (status == ND_OK) cli_report_join(&s.join, &args.options);
-    if (status == ND_OK && progress.how != CLI_PROGRESS_JSON) {
-      fprintf(stderr, "pairs     %s among %s documents", cli_count(s.pairs),
-              cli_count(s.documents));
-      if (s.rejected)
-        fprintf(stderr, "; %s rejected (see `neardup inspect`)", cli_count(s.rejected));
-      fputc('\n', stderr);
-      cli_report_sample(&s);
-      cli_report_finding(&s, &args.options);
-      cli_report_cost(&s);
-    }
-    exit_status = cli_exit(status, &err, &s);
+  nd_summary s;
+  nd_error err = {0};
+  nd_hooks hooks;
+  cli_progress progress;
+  nd_sink out = cli_stdout();
+  cli_progress_start(&progress, args->options, &hooks);
+  nd_status status = nd_pairs(&s, args->inputs, args->input_n, &out, args->options, &hooks, &err);
+  cli_progress_end(&progress);
+  if (status == ND_OK) cli_report_join(&s.join, args->options);
+  if (status == ND_OK && progress.how != CLI_PROGRESS_JSON) {
+    fprintf(stderr, "pairs     %s among %s documents", cli_count(s.pairs), cli_count(s.documents));
+    if (s.rejected) fprintf(stderr, "; %s rejected (see `neardup inspect`)", cli_count(s.rejected));
+    fputc('\n', stderr);
+    cli_report_sample(&s);
+    cli_report_finding(&s, args->options);
+    cli_report_cost(&s);
   }
+  exit_status = cli_exit(status, &err, &s);
   return exit_status;
 }
 

@@ -1,6 +1,8 @@
 /* neardup plan */
 #include <inttypes.h>
 #include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
@@ -13,29 +15,18 @@ static const cli_extra extras[] = {
     {"documents", 0, "N", "Resources", "number of documents to draw [20000]"},
     {NULL, 0, NULL, NULL, NULL}};
 
-/* "0.85" through the table of options, which knows decimals and counts. */
-static int parse(nd_plan_request *q, const cli_args *args) {
-  nd_options o;
-  nd_error err = {0};
-  nd_options_init(&o);
-  if (args->extra[PRECISION]) {
-    if (nd_options_set(&o, "threshold", args->extra[PRECISION], &err) != ND_OK ||
-        o.threshold.num == 0 || o.threshold.num > o.threshold.den) {
-      cli_complain("--precision takes a decimal above 0 and at most 1, not %s",
-                   args->extra[PRECISION]);
-      return 1;
-    }
-    q->precision = o.threshold;
-  }
-  if (args->extra[DOCUMENTS]) {
-    if (nd_options_set(&o, "bucket-cap", args->extra[DOCUMENTS], &err) != ND_OK) {
-      cli_complain("--documents takes a whole number from 2 to 1000000, not %s",
-                   args->extra[DOCUMENTS]);
-      return 1;
-    }
-    q->documents = o.bucket_cap;
-  }
-  return 0;
+enum { FEWEST = 2, MOST = 1000000 }; /* documents to draw */
+
+/* --documents; 0: not given.  Returns false if it is not a number of documents. */
+static bool parse_documents(uint64_t *out, const cli_args *args) {
+  const char *text = args->extra[DOCUMENTS];
+  char *end = NULL;
+  *out = 0;
+  if (!text) return true;
+  *out = strtoull(text, &end, 10);
+  if (text[0] >= '0' && text[0] <= '9' && !*end && *out >= FEWEST && *out <= MOST) return true;
+  cli_complain("--documents takes a whole number from %d to %d, not %s", FEWEST, MOST, text);
+  return false;
 }
 
 static void range_of(char *out, size_t room, const nd_plan_group *g) {
@@ -46,7 +37,7 @@ static void range_of(char *out, size_t room, const nd_plan_group *g) {
 }
 
 static void report_groups(const nd_plan_result *r, const nd_plan_request *q) {
-  double goal = (double)q->precision.num / (double)q->precision.den;
+  const double goal = strtod(q->precision, NULL);
   char range[64];
   for (unsigned i = 0; i < r->groups; i++) {
     const nd_plan_group *g = &r->group[i];
@@ -94,15 +85,15 @@ static int plan(const cli_args *args, const nd_plan_request *q) {
   nd_hooks hooks;
   cli_progress progress;
   nd_sink out = cli_stdout();
-  const char *path = q->precision.num ? args->extra[OUTPUT] : NULL;
+  const char *path = q->precision ? args->extra[OUTPUT] : NULL;
   const nd_output_request place = {path, ND_OUTPUT_PLAN, q->inputs, q->input_n};
   nd_output *file = NULL;
   nd_status status = ND_OK;
-  if (path && strcmp(path, "-") != 0) status = nd_output_open(&file, &place, &args->options, &err);
+  if (path && strcmp(path, "-") != 0) status = nd_output_open(&file, &place, args->options, &err);
   if (file) out = nd_output_sink(file);
   if (status != ND_OK) return cli_exit(status, &err, &s);
-  cli_progress_start(&progress, &args->options, &hooks);
-  status = nd_plan(&r, &s, q, &out, &args->options, &hooks, &err);
+  cli_progress_start(&progress, args->options, &hooks);
+  status = nd_plan(&r, &s, q, &out, args->options, &hooks, &err);
   cli_progress_end(&progress);
   if (file) status = nd_output_close(file, status, &err);
   if (status == ND_OK && progress.how != CLI_PROGRESS_JSON) {
@@ -112,22 +103,16 @@ static int plan(const cli_args *args, const nd_plan_request *q) {
     if (r.groups) report_groups(&r, q);
     report_minhash(&r);
   }
-  if (status == ND_OK && !q->precision.num)
+  if (status == ND_OK && !q->precision)
     printf("--method minhash --permutations %u --bands %u --rows %u\n", r.permutations, r.bands,
            r.rows);
   return cli_exit(status, &err, &s);
 }
 
-static int run(const cli_command *self, int argc, char **argv) {
-  cli_args args;
-  int exit_status = EXIT_DONE;
-  nd_plan_request q = {0};
-  if (cli_parse(&args, self, argc, argv, &exit_status) == 0) {
-    q.inputs = args.inputs;
-    q.input_n = args.input_n;
-    exit_status = parse(&q, &args) ? EXIT_USAGE : plan(&args, &q);
-  }
-  return exit_status;
+static int run(const cli_command *self, const cli_args *args) {
+  nd_plan_request q = {
+      .inputs = args->inputs, .input_n = args->input_n, .precision = args->extra[PRECISION]};
+  return parse_documents(&q.documents, args) ? plan(args, &q) : EXIT_USAGE;
 }
 
 const cli_command cli_plan = {

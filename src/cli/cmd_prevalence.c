@@ -33,7 +33,7 @@ static int measure(const cli_args *args) {
   nd_hooks hooks;
   nd_sink out = cli_stdout();
   cli_interruptible(&hooks);
-  nd_status status = nd_prevalence(&s, &q, &out, &args->options, &hooks, &err);
+  nd_status status = nd_prevalence(&s, &q, &out, args->options, &hooks, &err);
   if (status == ND_OK) {
     warn(s.missing, "topics that a run lacks, not counted for it", s.first_missing);
     warn(s.repeated, "documents that a run lists again, only the best place counts",
@@ -53,16 +53,13 @@ static int measure(const cli_args *args) {
   return cli_exit(status, &err, &none);
 }
 
-static int run(const cli_command *self, int argc, char **argv) {
-  cli_args args;
+static int run(const cli_command *self, const cli_args *args) {
   int exit_status = EXIT_DONE;
-  if (cli_parse(&args, self, argc, argv, &exit_status) == 0) {
-    if (!args.extra[PAIRS]) {
-      cli_complain("prevalence needs the near-duplicates: --pairs FILE");
-      exit_status = EXIT_USAGE;
-    } else {
-      exit_status = measure(&args);
-    }
+  if (!args->extra[PAIRS]) {
+    cli_complain("prevalence needs the near-duplicates: --pairs FILE");
+    exit_status = EXIT_USAGE;
+  } else {
+    exit_status = measure(args);
   }
   return exit_status;
 }

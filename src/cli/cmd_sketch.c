@@ -13,72 +13,63 @@ static int needs_output(const cli_command *self, const cli_args *args) {
   return 1;
 }
 
-static int run_sketch(const cli_command *self, int argc, char **argv) {
-  cli_args args;
+static int run_sketch(const cli_command *self, const cli_args *args) {
   int exit_status = EXIT_DONE;
-  if (cli_parse(&args, self, argc, argv, &exit_status) == 0) {
-    nd_summary s = {0};
-    nd_error err = {0};
-    nd_hooks hooks;
-    cli_progress progress;
-    if (needs_output(self, &args)) {
-      exit_status = EXIT_USAGE;
-    } else {
-      cli_progress_start(&progress, &args.options, &hooks);
-      nd_status status = nd_sketch_documents(&s, args.inputs, args.input_n, args.extra[OUTPUT],
-                                             &args.options, &hooks, &err);
-      cli_progress_end(&progress);
-      if (status == ND_OK && progress.how != CLI_PROGRESS_JSON) {
-        fprintf(stderr, "sketched  %s documents to %s", cli_count(s.kept), args.extra[OUTPUT]);
-        if (s.rejected)
-          fprintf(stderr, "; %s rejected (see `neardup inspect`)", cli_count(s.rejected));
-        fputc('\n', stderr);
-        cli_report_cost(&s);
-      }
-      exit_status = cli_exit(status, &err, &s);
-    }
-  }
-  return exit_status;
-}
-
-static int run_merge(const cli_command *self, int argc, char **argv) {
-  cli_args args;
-  int exit_status = EXIT_DONE;
-  if (cli_parse(&args, self, argc, argv, &exit_status) == 0) {
-    nd_summary s = {0};
-    nd_error err = {0};
-    if (needs_output(self, &args)) {
-      exit_status = EXIT_USAGE;
-    } else {
-      nd_hooks hooks;
-      cli_interruptible(&hooks);
-      nd_status status = nd_sketch_merge(&s, args.inputs, args.input_n, args.extra[OUTPUT],
-                                         &args.options, &hooks, &err);
-      if (status == ND_OK)
-        fprintf(stderr, "merged    %s documents of %s files to %s\n", cli_count(s.documents),
-                cli_count(s.files), args.extra[OUTPUT]);
-      exit_status = cli_exit(status, &err, &s);
-    }
-  }
-  return exit_status;
-}
-
-static int run_info(const cli_command *self, int argc, char **argv) {
-  cli_args args;
-  int exit_status = EXIT_DONE;
-  if (cli_parse(&args, self, argc, argv, &exit_status) == 0) {
-    nd_summary s = {0};
-    nd_error err = {0};
-    nd_hooks hooks;
-    nd_sink out = cli_stdout();
-    nd_status status = ND_OK;
-    cli_interruptible(&hooks);
-    for (size_t i = 0; i < args.input_n && status == ND_OK; i++) {
-      status = nd_sketch_info(args.inputs[i], &out, &hooks, &err);
-      if (status == ND_OK && i + 1 < args.input_n) status = out.write(out.context, "\n", 1, &err);
+  nd_summary s = {0};
+  nd_error err = {0};
+  nd_hooks hooks;
+  cli_progress progress;
+  if (needs_output(self, args)) {
+    exit_status = EXIT_USAGE;
+  } else {
+    cli_progress_start(&progress, args->options, &hooks);
+    nd_status status = nd_sketch_documents(&s, args->inputs, args->input_n, args->extra[OUTPUT],
+                                           args->options, &hooks, &err);
+    cli_progress_end(&progress);
+    if (status == ND_OK && progress.how != CLI_PROGRESS_JSON) {
+      fprintf(stderr, "sketched  %s documents to %s", cli_count(s.kept), args->extra[OUTPUT]);
+      if (s.rejected)
+        fprintf(stderr, "; %s rejected (see `neardup inspect`)", cli_count(s.rejected));
+      fputc('\n', stderr);
+      cli_report_cost(&s);
     }
     exit_status = cli_exit(status, &err, &s);
   }
+  return exit_status;
+}
+
+static int run_merge(const cli_command *self, const cli_args *args) {
+  int exit_status = EXIT_DONE;
+  nd_summary s = {0};
+  nd_error err = {0};
+  if (needs_output(self, args)) {
+    exit_status = EXIT_USAGE;
+  } else {
+    nd_hooks hooks;
+    cli_interruptible(&hooks);
+    nd_status status = nd_sketch_merge(&s, args->inputs, args->input_n, args->extra[OUTPUT],
+                                       args->options, &hooks, &err);
+    if (status == ND_OK)
+      fprintf(stderr, "merged    %s documents of %s files to %s\n", cli_count(s.documents),
+              cli_count(s.files), args->extra[OUTPUT]);
+    exit_status = cli_exit(status, &err, &s);
+  }
+  return exit_status;
+}
+
+static int run_info(const cli_command *self, const cli_args *args) {
+  int exit_status = EXIT_DONE;
+  nd_summary s = {0};
+  nd_error err = {0};
+  nd_hooks hooks;
+  nd_sink out = cli_stdout();
+  nd_status status = ND_OK;
+  cli_interruptible(&hooks);
+  for (size_t i = 0; i < args->input_n && status == ND_OK; i++) {
+    status = nd_sketch_info(args->inputs[i], &out, &hooks, &err);
+    if (status == ND_OK && i + 1 < args->input_n) status = out.write(out.context, "\n", 1, &err);
+  }
+  exit_status = cli_exit(status, &err, &s);
   return exit_status;
 }
 

@@ -7,22 +7,19 @@ static const cli_extra extras[] = {
     {"truth", 0, "FILE", "Input", "ground truth, pairs or clusters, to compare the results with"},
     {NULL, 0, NULL, NULL, NULL}};
 
-static int run(const cli_command *self, int argc, char **argv) {
-  cli_args args;
+static int run(const cli_command *self, const cli_args *args) {
   int exit_status = EXIT_DONE;
-  if (cli_parse(&args, self, argc, argv, &exit_status) == 0) {
-    nd_summary s;
-    nd_error err = {0};
-    nd_hooks hooks;
-    cli_progress progress;
-    nd_sink out = cli_stdout();
-    nd_study_request request = {args.inputs[0], args.inputs + 1, args.input_n - 1,
-                                args.extra[OUTPUT], args.extra[TRUTH]};
-    cli_progress_start(&progress, &args.options, &hooks);
-    nd_status status = nd_study(&s, &request, &out, &args.options, &hooks, &err);
-    cli_progress_end(&progress);
-    exit_status = cli_exit(status, &err, &s);
-  }
+  nd_summary s;
+  nd_error err = {0};
+  nd_hooks hooks;
+  cli_progress progress;
+  nd_sink out = cli_stdout();
+  nd_study_request request = {args->inputs[0], args->inputs + 1, args->input_n - 1,
+                              args->extra[OUTPUT], args->extra[TRUTH]};
+  cli_progress_start(&progress, args->options, &hooks);
+  nd_status status = nd_study(&s, &request, &out, args->options, &hooks, &err);
+  cli_progress_end(&progress);
+  exit_status = cli_exit(status, &err, &s);
   return exit_status;
 }
 

@@ -72,8 +72,8 @@ static void help_extra(FILE *to, const cli_extra *e, unsigned width) {
 
 /* An earlier option of the command with the same list of values, or NULL. */
 static const nd_option_info *same_values(const cli_command *command, const nd_option_info *info) {
-  for (size_t i = 0; cli_option_at(i) != info; i++) {
-    const nd_option_info *earlier = cli_option_at(i);
+  for (size_t i = 0; nd_option_at(i) != info; i++) {
+    const nd_option_info *earlier = nd_option_at(i);
     if ((earlier->commands & command->bit) && earlier->values &&
         strcmp(earlier->values, info->values) == 0)
       return earlier;
@@ -114,7 +114,7 @@ static void help_topic(FILE *to, const cli_command *command, const char *topic, 
     help_extra(to, e, width);
   }
   const nd_option_info *info;
-  for (size_t i = 0; (info = cli_option_at(i)); i++) {
+  for (size_t i = 0; (info = nd_option_at(i)); i++) {
     if (!(info->commands & command->bit) || strcmp(info->topic, topic) != 0) continue;
     if (!all && !info->basic) continue;
     head(to, topic, &headed);
@@ -132,7 +132,7 @@ static size_t list_topics(const char *topics[TOPICS]) {
   size_t n = 0;
   const nd_option_info *info;
   for (int basic = 1; basic >= 0; basic--) {
-    for (size_t i = 0; (info = cli_option_at(i)); i++) {
+    for (size_t i = 0; (info = nd_option_at(i)); i++) {
       size_t k = 0;
       while (k < n && strcmp(topics[k], info->topic) != 0) k++;
       if (k == n && n < TOPICS && (info->basic || !basic)) topics[n++] = info->topic;
@@ -144,7 +144,7 @@ static size_t list_topics(const char *topics[TOPICS]) {
 static size_t count_options(const cli_command *command) {
   size_t n = 0;
   const nd_option_info *info;
-  for (size_t i = 0; (info = cli_option_at(i)); i++) n += (info->commands & command->bit) != 0;
+  for (size_t i = 0; (info = nd_option_at(i)); i++) n += (info->commands & command->bit) != 0;
   for (const cli_extra *e = command->extras; e && e->name; e++) n++;
   return n;
 }

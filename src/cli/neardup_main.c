@@ -67,7 +67,12 @@ static int run(int argc, char **argv) {
   }
   const cli_command *command = cli_find_command(word);
   if (!command) return complain_unknown(word);
-  return command->run(command, argc - 2, argv + 2);
+  cli_args args;
+  int exit_status = EXIT_DONE;
+  if (cli_parse(&args, command, argc - 2, argv + 2, &exit_status) == 0)
+    exit_status = command->run(command, &args);
+  nd_options_free(args.options);
+  return exit_status;
 }
 
 int main(int argc, char **argv) {

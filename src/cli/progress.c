@@ -157,13 +157,14 @@ void cli_interruptible(nd_hooks *hooks) {
   sigaction(SIGTERM, &action, NULL);
 }
 
-void cli_progress_start(cli_progress *p, const nd_options *options, nd_hooks *hooks) {
+void cli_progress_start(cli_progress *p, nd_options *options, nd_hooks *hooks) {
   memset(p, 0, sizeof *p);
   const char *term = getenv("TERM");
   int able = isatty(STDERR_FILENO) && !(term && strcmp(term, "dumb") == 0);
-  p->how = strcmp(options->progress, "json") == 0           ? CLI_PROGRESS_JSON
-           : strcmp(options->progress, "auto") == 0 && able ? CLI_PROGRESS_BAR
-                                                            : CLI_PROGRESS_NONE;
+  const char *how = nd_options_get(options, "progress");
+  p->how = strcmp(how, "json") == 0           ? CLI_PROGRESS_JSON
+           : strcmp(how, "auto") == 0 && able ? CLI_PROGRESS_BAR
+                                              : CLI_PROGRESS_NONE;
   cli_interruptible(hooks);
   hooks->context = p;
   hooks->progress = p->how == CLI_PROGRESS_NONE ? NULL : show;
@@ -237,8 +238,8 @@ int cli_exit(nd_status status, const nd_error *err, const nd_summary *summary) {
   return status == ND_ERR_USAGE ? EXIT_USAGE : EXIT_FAILED;
 }
 
-void cli_report_join(const nd_join_counts *j, const nd_options *options) {
-  if (!options->stats || !j->given) return;
+void cli_report_join(const nd_join_counts *j, nd_options *options) {
+  if (!j->given || strcmp(nd_options_get(options, "stats"), "yes") != 0) return;
   const struct {
     const char *name;
     uint64_t number;
@@ -278,15 +279,14 @@ void cli_report_sample(const nd_summary *s) {
             cli_count(s->sample_emptied), s->sample_emptied == 1 ? " has" : "s have",
             s->sample_emptied == 1 ? "es" : "");
   fprintf(stderr, "; similarities are %s\n",
-          s->verify == ND_VERIFY_EXACT ? "of whole documents" : "of what is kept");
+          strcmp(s->verify, "exact") == 0 ? "of whole documents" : "of what is kept");
 }
 
-void cli_report_finding(const nd_summary *s, const nd_options *o) {
+void cli_report_finding(const nd_summary *s, nd_options *o) {
   if (s->decision[0]) fprintf(stderr, "decided   %s\n", s->decision);
   if (s->bands)
-    fprintf(stderr, "recall    %.4f predicted at similarity %.10g (%u bands x %u rows)\n",
-            s->predicted_recall, (double)o->threshold.num / (double)o->threshold.den, s->bands,
-            s->rows);
+    fprintf(stderr, "recall    %.4f predicted at similarity %s (%u bands x %u rows)\n",
+            s->predicted_recall, nd_options_get(o, "threshold"), s->bands, s->rows);
   if (s->coverage[0]) fprintf(stderr, "found     %s\n", s->coverage);
   if (s->hot_buckets)
     fprintf(stderr, "hot       %s bucket%s above --bucket-cap, compared with the first only\n",

@@ -6,7 +6,17 @@
 #define ND_CLUSTER_KEEP_H
 
 #include "base/mem.h"
-#include "neardup/options.h"
+
+typedef enum nd_keep {
+  ND_KEEP_FIRST,
+  ND_KEEP_LONGEST,
+  ND_KEEP_SHORTEST,
+  ND_KEEP_OLDEST,
+  ND_KEEP_NEWEST,
+  ND_KEEP_URL,
+  ND_KEEP_CENTRE,
+  ND_KEEP_FIELD
+} nd_keep;
 
 typedef struct nd_keep_facts {
   uint64_t text_bytes; /* of the token text */

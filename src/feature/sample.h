@@ -22,7 +22,7 @@
 #include "feature/sample_plan.h"
 #include "feature/shingle.h"
 #include "feature/shingle_set.h"
-#include "neardup/options.h"
+#include "base/decimal.h"
 
 typedef struct nd_sample {
   bool on;

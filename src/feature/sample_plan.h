@@ -17,7 +17,7 @@
 #define ND_FEATURE_SAMPLE_PLAN_H
 
 #include "base/mem.h"
-#include "neardup/options.h"
+#include "base/decimal.h"
 
 enum { ND_PLAN_GROUPS = 32, ND_PLAN_VERSION = 1 };
 #define ND_PLAN_MOST_MODULUS (UINT64_C(1) << 20)

@@ -76,7 +76,8 @@ static nd_status take_line(void *context, nd_str line, uint64_t number, nd_error
   ND_TRY(nd_id_map_number(&x, &l->ids, a, err));
   ND_TRY(nd_tsv_canonical(&b, &l->room, b, err));
   ND_TRY(nd_id_map_number(&y, &l->ids, b, err));
-  nd_decimal t = l->options->threshold;
+  /* The list was cut when it was made: no threshold unless asked for. */
+  nd_decimal t = l->options->threshold_given ? l->options->threshold : (nd_decimal){0, 1};
   if (value && (unsigned __int128)(value - 1) * t.den < (unsigned __int128)t.num * 1000000)
     return ND_OK;
   if (x == y) return ND_OK;

@@ -43,7 +43,7 @@ static void note_settings(nd_summary *summary, const nd_settings *s) {
   summary->bands = s->bands;
   summary->rows = s->rows;
   summary->predicted_recall = s->bands ? s->predicted_recall : 1;
-  summary->verify = s->verify;
+  summary->verify = nd_verify_name(s->verify);
   nd_describe(summary, s);
   summary->sampled = s->sample.on;
   summary->max_document = s->input.max_document;
@@ -57,7 +57,7 @@ nd_status nd_job_open(nd_run *j, nd_summary *summary, const nd_options *options,
   *summary = (nd_summary){0};
   j->began = j->stage_began = nd_clock_now();
   j->cpu_began = cpu_seconds();
-  ND_TRY(nd_settings_check(&j->settings, options, err));
+  ND_TRY(nd_settings_resolve(&j->settings, options, err));
   const nd_settings *s = &j->settings;
   note_settings(summary, s);
   return ND_OK;

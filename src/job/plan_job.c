@@ -132,8 +132,8 @@ static nd_status write_file(const nd_sink *sink, const nd_plan_result *r, const 
   return status;
 }
 
-static nd_status run(nd_plan_result *out, nd_run *j, const nd_plan_request *q, const nd_sink *sink,
-                     const nd_options *o, const char *work, nd_error *err) {
+static nd_status run(nd_plan_result *out, nd_run *j, const nd_plan_request *q, nd_decimal goal,
+                     const nd_sink *sink, const nd_options *o, const char *work, nd_error *err) {
   char *spool = NULL;
   ND_TRY(nd_path_join(&spool, work, "stdin", err));
   nd_status status = nd_job_plan(j, q->inputs, q->input_n, NULL, spool, err);
@@ -143,18 +143,18 @@ static nd_status run(nd_plan_result *out, nd_run *j, const nd_plan_request *q, c
   j->summary->kept = j->store.documents;
   nd_plan_facts *f = nd_malloc(sizeof *f);
   if (!f) return nd_fail_memory(err, sizeof *f);
-  status = nd_plan_measure(f, &j->source, q->precision, o->threshold, q->documents, err);
+  status = nd_plan_measure(f, &j->source, goal, o->threshold, q->documents, err);
   if (status == ND_OK) {
     out->documents = f->documents;
     out->drawn = f->drawn;
     out->different = f->different;
     for (unsigned i = 0; i <= 100; i++)
       if (i * o->threshold.den >= 100 * o->threshold.num) out->near_duplicates += f->similar[i];
-    if (q->precision.num) take_groups(out, f, q->precision);
+    if (goal.num) take_groups(out, f, goal);
     predict_exact(out, f, j);
     status = plan_minhash(out, f, j, o, err);
   }
-  if (status == ND_OK && q->precision.num && sink) status = write_file(sink, out, f, err);
+  if (status == ND_OK && goal.num && sink) status = write_file(sink, out, f, err);
   nd_free(f);
   return status;
 }
@@ -165,11 +165,14 @@ nd_status nd_plan(nd_plan_result *out, nd_summary *summary, const nd_plan_reques
   nd_run job;
   nd_options own;
   char *work = NULL;
-  nd_decimal goal = request->precision, t = options->threshold;
+  nd_decimal goal = {0, 1}, t = options->threshold;
   *out = (nd_plan_result){0};
   *summary = (nd_summary){0};
-  if (goal.num && (!goal.den || goal.num > goal.den))
-    return nd_fail(err, ND_ERR_USAGE, "--precision is out of range: above 0, at most 1");
+  const char *precision = request->precision;
+  if (precision &&
+      (!nd_decimal_parse(&goal, nd_str_of(precision)) || !goal.num || goal.num > goal.den))
+    return nd_fail(err, ND_ERR_USAGE, "--precision takes a decimal above 0 and at most 1, not %s",
+                   precision);
   if (!t.den || t.num == 0 || t.num > t.den)
     return nd_fail(err, ND_ERR_USAGE, "--threshold is out of range: above 0, at most 1");
   if (!options->recall.den || options->recall.num == 0 ||
@@ -180,7 +183,7 @@ nd_status nd_plan(nd_plan_result *out, nd_summary *summary, const nd_plan_reques
   nd_plan_options(&own, options);
   nd_status status = nd_job_open(&job, summary, &own, hooks, err);
   if (status == ND_OK) status = nd_workdir_private(&work, own.tmp, err);
-  if (status == ND_OK) status = run(out, &job, request, sink, options, work, err);
+  if (status == ND_OK) status = run(out, &job, request, goal, sink, options, work, err);
   nd_job_finish(&job);
   nd_job_close(&job);
   if (work) {

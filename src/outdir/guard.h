@@ -2,8 +2,8 @@
 #ifndef ND_OUTDIR_GUARD_H
 #define ND_OUTDIR_GUARD_H
 
-#include "neardup/options.h"
 #include "neardup/output.h"
+#include "settings/option_fields.h"
 
 typedef struct nd_guard {
   const nd_output_path *outputs; /* entries without a path are ignored */

@@ -18,7 +18,7 @@
 #define ND_OUTDIR_RESULT_DIR_H
 
 #include "base/dir.h"
-#include "neardup/options.h"
+#include "settings/option_fields.h"
 
 typedef struct nd_result_rule {
   bool force;  /* DIR may hold other files */

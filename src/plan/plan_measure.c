@@ -431,9 +431,9 @@ void nd_reading_options(nd_options *out, const nd_options *from) {
                                       "max-stdin",
                                       "progress"};
   nd_options_init(out);
-  for (const nd_option_info *o = nd_option_table(); o->name; o++)
+  for (const nd_option_row *o = nd_option_rows(); o->info.name; o++)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-      if (strcmp(o->name, names[i]) == 0)
+      if (strcmp(o->info.name, names[i]) == 0)
         memcpy((char *)out + o->offset, (const char *)from + o->offset, o->size);
 }
 
@@ -479,7 +479,7 @@ static nd_status measure_input(nd_plan_facts *out, nd_store *store, nd_feed **fe
                                nd_error *err) {
   nd_settings settings;
   nd_text_source source;
-  ND_TRY(nd_settings_check(&settings, options, err));
+  ND_TRY(nd_settings_resolve(&settings, options, err));
   settings.passages = r->settings->passages; /* counted before, in the same input */
   ND_TRY(nd_feed_new(feed, r->walk, settings.format, &settings.input, err));
   ND_TRY(nd_io_mkdirs(work, err));

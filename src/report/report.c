@@ -10,6 +10,7 @@
 #include "output/page.h"
 #include "output/page_assets.h"
 #include "report/report_draw.h"
+#include "settings/option_fields.h"
 
 void nd_report_clear(nd_report *r) {
   nd_free(r->size_x);

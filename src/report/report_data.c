@@ -482,11 +482,12 @@ static nd_status put_command(nd_buf *out, const nd_report_source *s, nd_error *e
   ND_TRY(put_word(out, s->directory, err));
   nd_options standard;
   nd_options_init(&standard);
-  for (const nd_option_info *info = nd_option_table(); info->name; info++) {
+  for (const nd_option_row *row = nd_option_rows(); row->info.name; row++) {
+    const nd_option_info *info = &row->info;
     char value[1200], usual[1200];
     if (!(info->commands & ND_FOR_DEDUP) || strcmp(info->name, "progress") == 0) continue;
-    nd_options_get(value, sizeof value, s->job->options, info);
-    nd_options_get(usual, sizeof usual, &standard, info);
+    nd_option_text(value, sizeof value, s->job->options, row);
+    nd_option_text(usual, sizeof usual, &standard, row);
     if (strcmp(value, usual) == 0) continue;
     ND_TRY(nd_buf_printf(out, err, " --%s", info->name));
     if (info->type != ND_OPTION_FLAG) ND_TRY(put_word(out, value, err));

@@ -11,11 +11,11 @@
 
 static void put_options(nd_json_out *out, const nd_run *j) {
   nd_json_put_begin(out, "options", '{');
-  for (const nd_option_info *info = nd_option_table(); info->name; info++) {
-    if (!(info->commands & ND_FOR_DEDUP)) continue;
+  for (const nd_option_row *row = nd_option_rows(); row->info.name; row++) {
+    if (!(row->info.commands & ND_FOR_DEDUP)) continue;
     char value[ND_OPTION_VALUE];
-    nd_settings_option(value, &j->settings, info);
-    nd_json_put_string(out, info->name, nd_str_of(value));
+    nd_settings_option(value, &j->settings, row);
+    nd_json_put_string(out, row->info.name, nd_str_of(value));
   }
   nd_json_put_end(out, '}');
 }
@@ -94,9 +94,9 @@ static void put_sample(nd_json_out *out, const nd_run *j) {
   nd_json_put_count(out, "shingles_kept", s->sample_kept);
   nd_json_put_count(out, "common_shingles_dropped", s->common_shingles);
   nd_json_put_count(out, "documents_left_without_shingles", s->sample_emptied);
-  const char *what = s->verify == ND_VERIFY_SAMPLE  ? "what is kept"
-                     : s->verify == ND_VERIFY_EXACT ? "whole documents"
-                                                    : "sketches";
+  const char *what = j->settings.verify == ND_VERIFY_SAMPLE  ? "what is kept"
+                     : j->settings.verify == ND_VERIFY_EXACT ? "whole documents"
+                                                             : "sketches";
   nd_json_put_string(out, "similarities_are_of", nd_str_of(what));
   nd_json_put_end(out, '}');
 }

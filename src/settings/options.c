@@ -1,5 +1,5 @@
 /* The table of options: parsing, printing, checking. */
-#include "neardup/options.h"
+#include "settings/option_fields.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -39,147 +39,188 @@
 #define BOILERPLATE "Boilerplate"
 #define GENERAL "General"
 
-static nd_option_info table[] = {
-    {"format", ND_OPTION_WORD, FIELD(format), "auto", "NAME", NULL, 0, 0, READ, INPUT, true,
-     "input format; auto detects it from the first bytes of every file"},
-    {"id-field", ND_OPTION_TEXT, FIELD(id_field), "id", "NAME", NULL, 0, 0, READ, INPUT, true,
-     "JSONL field with the document's id"},
-    {"text-field", ND_OPTION_TEXT, FIELD(text_field), "text", "NAME", NULL, 0, 0, READ, INPUT, true,
-     "JSONL field with the text"},
-    {"url-field", ND_OPTION_TEXT, FIELD(url_field), "url", "NAME", NULL, 0, 0, READ, INPUT, false,
-     "JSONL field with the URL"},
-    {"time-field", ND_OPTION_TEXT, FIELD(time_field), "time", "NAME", NULL, 0, 0, READ, INPUT,
-     false, "JSONL field with the time (ISO 8601)"},
-    {"tokens", ND_OPTION_WORD, FIELD(tokens), "words", "KIND", "words web codepoints", 0, 0, READ,
-     SIMILAR, false,
-     "unit of text: words; words of web pages with the parts of URLs and image addresses (web); "
-     "every letter and digit by itself (codepoints)"},
-    {"shingle", ND_OPTION_TEXT, FIELD(shingle), "auto", "KIND:N", NULL, 0, 0, READ, SIMILAR, true,
-     "features to compare: words:K (K consecutive words), chars:Q (Q consecutive characters) or "
-     "aligned:N (N characters from the start of every word); auto is words:5, or words:8 with "
-     "super-shingles"},
-    {"method", ND_OPTION_WORD, FIELD(method), "minhash", "NAME", METHODS, 0, 0, SKETCH, SIMILAR,
-     true,
-     "how near-duplicates are found: by sketches and exact comparison (minhash); exact duplicates "
-     "only (digest); missing none (exact and the four set joins); or decided by sketches, as "
-     "published (the others)"},
-    {"candidates", ND_OPTION_WORD, FIELD(candidates), "", "NAME", METHODS, 0, 0, SKETCH, SIMILAR,
-     false, "method that generates candidates, if not --method"},
-    {"confirm", ND_OPTION_WORD, FIELD(confirm), "", "NAME", METHODS, 0, 0, SKETCH, SIMILAR, false,
-     "method that decides candidate pairs, if not --method"},
-    {"similarity", ND_OPTION_WORD, FIELD(similarity), "jaccard", "NAME",
-     "jaccard cosine overlap edit containment", 0, 0, FIND, SIMILAR, true,
-     "similarity measure; all but jaccard need an exact method"},
-    {"fingerprint", ND_OPTION_WORD, FIELD(fingerprint), "rabin", "NAME", "rabin xxh3 md5", 0, 0,
-     FIND, SIMILAR, false, "method exact: hash of a shingle (md5 has 128 bits)"},
-    {"threshold", ND_OPTION_DECIMAL, FIELD(threshold), "0.8", "T", NULL, 0, 0,
-     FIND | ND_FOR_CLUSTER | ND_FOR_PLAN, SIMILAR, true,
-     "least similarity of near-duplicates, compared exactly; a whole number for overlap (shared "
-     "shingles) and edit (differing characters, at most)"},
-    {"recall", ND_OPTION_DECIMAL, FIELD(recall), "0.95", "R", NULL, 0, 0, FIND | ND_FOR_PLAN,
-     SIMILAR, true, "share of the pairs at the threshold that must be found"},
-    {"permutations", ND_OPTION_COUNT, FIELD(permutations), "0", "N", NULL, 0, 2000, SKETCH, MINHASH,
-     false,
-     "number of MinHash values; 0: chosen from threshold and recall (84 for super-shingles and "
-     "--family linear)"},
-    {"family", ND_OPTION_WORD, FIELD(family), "fast", "NAME", "fast linear", 0, 0, SKETCH, MINHASH,
-     false,
-     "hash functions: fast similarity sketching and bands (fast), or a linear function per value "
-     "and every pair that shares a value, as published (linear)"},
-    {"supershingles", ND_OPTION_COUNT, FIELD(supershingles), "6", "N", NULL, 1, 2000, SKETCH,
-     SUPERSHINGLES, false, "number of super-shingles into which the MinHash values are grouped"},
-    {"agree", ND_OPTION_COUNT, FIELD(agree), "2", "N", NULL, 1, 2000, FIND, SUPERSHINGLES, false,
-     "number of super-shingles that must be equal"},
-    {"bits", ND_OPTION_COUNT, FIELD(bits), "384", "N", NULL, 64, 1024, SKETCH, BITS, false,
-     "projection: bits per sketch, a multiple of 64"},
-    {"agree-bits", ND_OPTION_COUNT, FIELD(agree_bits), "0", "N", NULL, 0, 1024, FIND, BITS, false,
-     "projection: bits that must agree; 0: 31 of 32 (372 of 384)"},
-    {"combined-bits", ND_OPTION_COUNT, FIELD(combined_bits), "0", "N", NULL, 0, 1024, FIND, BITS,
-     false, "combined methods: bits that must agree if the super-shingles do; 0: 355 of 384"},
-    {"complete", ND_OPTION_FLAG, FIELD(complete), "no", NULL, NULL, 0, 0, FIND, BITS, false,
-     "projection: find every similar pair, at any cost"},
-    {"hamming", ND_OPTION_COUNT, FIELD(hamming), "3", "K", NULL, 0, 16, FIND, BITS, false,
-     "simhash: bits of 64 that may differ"},
-    {"weights", ND_OPTION_WORD, FIELD(weights), "one", "HOW", "one tf tfidf", 0, 0, SKETCH, BITS,
-     false,
-     "simhash: weight of a feature: 1 (one), its count in the document (tf), or its count, less "
-     "for features of many documents (tfidf)"},
-    {"features", ND_OPTION_WORD, FIELD(features), "tokens", "KIND", "tokens shingles", 0, 0, SKETCH,
-     BITS, false, "simhash, projection: feature kind"},
-    {"bands", ND_OPTION_COUNT, FIELD(bands), "0", "N", NULL, 0, 2000, FIND, MINHASH, false,
-     "number of bands; 0: chosen from threshold and recall"},
-    {"rows", ND_OPTION_COUNT, FIELD(rows), "0", "N", NULL, 0, 2000, FIND, MINHASH, false,
-     "MinHash values per band; 0: chosen from threshold and recall"},
-    {"seed", ND_OPTION_SEED, FIELD(seed), "1", "N", NULL, 0, 0,
-     SKETCH | ND_FOR_PLAN | ND_FOR_EXPLAIN, MINHASH, false,
-     "seed of the hash functions: a number, or random"},
-    {"sample", ND_OPTION_LIST, FIELD(sample), "", "HOW", NULL, 0, 0, FIND, SAMPLING, false,
-     "shingles to keep: mod:N[:R], min:N, sct:N, cap:N, adaptive:P or adaptive:FILE; may be "
-     "repeated"},
-    {"ignore-boilerplate", ND_OPTION_FLAG, FIELD(ignore_boilerplate), "no", NULL, NULL, 0, 0, FIND,
-     BOILERPLATE, false, "leave out passages that recur on the pages of a site (by URL)"},
-    {"boilerplate-share", ND_OPTION_DECIMAL, FIELD(boilerplate_share), "0.3", "S", NULL, 0, 0, FIND,
-     BOILERPLATE, false, "share of a site's pages above which a passage is boilerplate"},
-    {"verify", ND_OPTION_WORD, FIELD(verify), "", "HOW", "exact sample sketch none", 0, 0, FIND,
-     SIMILAR, false,
-     "how candidates are verified: exact compares documents (default, except for methods that "
-     "sketches define); sample compares what --sample keeps (default with --sample); sketch "
-     "compares sketches; none lists all candidates"},
-    {"bucket-cap", ND_OPTION_COUNT, FIELD(bucket_cap), "128", "N", NULL, 2, 1000000, FIND, MINHASH,
-     false, "in a larger bucket, compare each document only with the preferred one"},
-    {"collapse", ND_OPTION_FLAG, FIELD(collapse), "no", NULL, NULL, 0, 0, ND_FOR_PAIRS, RESULT,
-     false, "list an exact duplicate once, with its first occurrence (dedup always does)"},
-    {"columns", ND_OPTION_TEXT, FIELD(columns), "similarity", "LIST", NULL, 0, 0, SKETCH, RESULT,
-     false,
-     "columns after the two ids, separated by commas: similarity, exact, minhash, supershingle, "
-     "projection, simhash, site"},
-    {"cluster", ND_OPTION_WORD, FIELD(cluster), "", "HOW", "star components", 0, 0,
-     ND_FOR_DEDUP | ND_FOR_CLUSTER, RESULT, false,
-     "star: every member is similar to the kept one (default of dedup); components: connected "
-     "pairs form a cluster (default of cluster)"},
-    {"keep", ND_OPTION_TEXT, FIELD(keep), "first", "WHICH", NULL, 0, 0, ND_FOR_DEDUP, RESULT, true,
-     "member of a cluster to keep: first, longest, shortest, oldest, newest, url, centre or "
-     "field:NAME"},
-    {"top", ND_OPTION_COUNT, FIELD(top), "0", "K", NULL, 0, 1000, ND_FOR_PAIRS, RESULT, false,
-     "only pairs among the K best of one of their documents, instead of a threshold (exact "
-     "methods); 0: all"},
-    {"stats", ND_OPTION_FLAG, FIELD(stats), "no", NULL, NULL, 0, 0, FIND, RESULT, false,
-     "print counts of a join to standard error: candidates after each filter, verified pairs, "
-     "results, seconds"},
-    {"against", ND_OPTION_TEXT, FIELD(against), "", "OTHER", NULL, 0, 0, FIND, RESULT, true,
-     "reference collection, a file or directory: list only pairs between the input and it; dedup "
-     "drops input documents that it contains"},
-    {"max-document", ND_OPTION_SIZE, FIELD(max_document), "64M", "SIZE", NULL, 1, UINT64_C(1) << 30,
-     READ, INPUT, false,
-     "reject longer documents; a compressed one may not grow beyond this either"},
-    {"threads", ND_OPTION_COUNT, FIELD(threads), "0", "N", NULL, 0, 1024, SKETCH | ND_FOR_PLAN,
-     RESOURCES, true, "number of threads; 0: all cores"},
-    {"memory", ND_OPTION_SIZE, FIELD(memory), "0", "SIZE", NULL, 0, UINT64_C(1) << 50,
-     SKETCH | ND_FOR_PLAN, RESOURCES, true,
-     "memory budget; 0: half of the machine's memory or of its control group's limit"},
-    {"tmp", ND_OPTION_TEXT, FIELD(tmp), "", "DIR", NULL, 0, 0, SKETCH | ND_FOR_PLAN, RESOURCES,
-     false, "directory for temporary files; normally beside the output"},
-    {"shard", ND_OPTION_TEXT, FIELD(shard), "", "I/N", NULL, 0, 0, ND_FOR_DEDUP, RESOURCES, false,
-     "only read and sketch part I of N into the output directory; a last run without --shard "
-     "completes it"},
-    {"resume", ND_OPTION_WORD, FIELD(resume), "auto", "HOW", "auto never", 0, 0, WRITE, RESULT,
-     false,
-     "auto resumes an interrupted run; never starts over, and replaces a finished result once the "
-     "new one is complete"},
-    {"force", ND_OPTION_FLAG, FIELD(force), "no", NULL, NULL, 0, 0, WRITE, RESULT, false,
-     "replace an output file, or write into an output directory, that neardup did not make; never "
-     "an input"},
-    {"sync", ND_OPTION_WORD, FIELD(sync), "yes", "HOW", "yes no", 0, 0, WRITE, RESULT, false,
-     "yes: a finished result is on disk before the command ends; no: skip the wait, so a power cut "
-     "soon afterwards may damage the result"},
-    {"csv", ND_OPTION_FLAG, FIELD(csv), "no", NULL, NULL, 0, 0, LIST, RESULT, false,
-     "write lists as CSV (RFC 4180), safe to open in a spreadsheet"},
-    {"max-stdin", ND_OPTION_SIZE, FIELD(max_stdin), "0", "SIZE", NULL, 0, UINT64_C(1) << 60, READ,
-     INPUT, false, "store at most this much of standard input; 0: half of the free disk space"},
-    {"progress", ND_OPTION_WORD, FIELD(progress), "auto", "HOW", "auto json none", 0, 0,
-     SKETCH | ND_FOR_PLAN | ND_FOR_EXPLAIN, GENERAL, false,
-     "auto: a bar on a terminal, nothing in a pipe; json: a JSON object per line"},
-    {NULL, ND_OPTION_FLAG, 0, 0, NULL, NULL, NULL, 0, 0, 0, NULL, false, NULL}};
+static nd_option_row table[] = {
+    {FIELD(format),
+     {"format", ND_OPTION_WORD, "auto", "NAME", NULL, 0, 0, READ, INPUT, true,
+      "input format; auto detects it from the first bytes of every file"}},
+    {FIELD(id_field),
+     {"id-field", ND_OPTION_TEXT, "id", "NAME", NULL, 0, 0, READ, INPUT, true,
+      "JSONL field with the document's id"}},
+    {FIELD(text_field),
+     {"text-field", ND_OPTION_TEXT, "text", "NAME", NULL, 0, 0, READ, INPUT, true,
+      "JSONL field with the text"}},
+    {FIELD(url_field),
+     {"url-field", ND_OPTION_TEXT, "url", "NAME", NULL, 0, 0, READ, INPUT, false,
+      "JSONL field with the URL"}},
+    {FIELD(time_field),
+     {"time-field", ND_OPTION_TEXT, "time", "NAME", NULL, 0, 0, READ, INPUT, false,
+      "JSONL field with the time (ISO 8601)"}},
+    {FIELD(tokens),
+     {"tokens", ND_OPTION_WORD, "words", "KIND", "words web codepoints", 0, 0, READ, SIMILAR, false,
+      "unit of text: words; words of web pages with the parts of URLs and image addresses (web); "
+      "every letter and digit by itself (codepoints)"}},
+    {FIELD(shingle),
+     {"shingle", ND_OPTION_TEXT, "auto", "KIND:N", NULL, 0, 0, READ, SIMILAR, true,
+      "features to compare: words:K (K consecutive words), chars:Q (Q consecutive characters) or "
+      "aligned:N (N characters from the start of every word); auto is words:5, or words:8 with "
+      "super-shingles"}},
+    {FIELD(method),
+     {"method", ND_OPTION_WORD, "minhash", "NAME", METHODS, 0, 0, SKETCH, SIMILAR, true,
+      "how near-duplicates are found: by sketches and exact comparison (minhash); exact duplicates "
+      "only (digest); missing none (exact and the four set joins); or decided by sketches, as "
+      "published (the others)"}},
+    {FIELD(candidates),
+     {"candidates", ND_OPTION_WORD, "", "NAME", METHODS, 0, 0, SKETCH, SIMILAR, false,
+      "method that generates candidates, if not --method"}},
+    {FIELD(confirm),
+     {"confirm", ND_OPTION_WORD, "", "NAME", METHODS, 0, 0, SKETCH, SIMILAR, false,
+      "method that decides candidate pairs, if not --method"}},
+    {FIELD(similarity),
+     {"similarity", ND_OPTION_WORD, "jaccard", "NAME", "jaccard cosine overlap edit containment", 0,
+      0, FIND, SIMILAR, true, "similarity measure; all but jaccard need an exact method"}},
+    {FIELD(fingerprint),
+     {"fingerprint", ND_OPTION_WORD, "rabin", "NAME", "rabin xxh3 md5", 0, 0, FIND, SIMILAR, false,
+      "method exact: hash of a shingle (md5 has 128 bits)"}},
+    {FIELD(threshold),
+     {"threshold", ND_OPTION_DECIMAL, "0.8", "T", NULL, 0, 0, FIND | ND_FOR_CLUSTER | ND_FOR_PLAN,
+      SIMILAR, true,
+      "least similarity of near-duplicates, compared exactly; a whole number for overlap (shared "
+      "shingles) and edit (differing characters, at most)"}},
+    {FIELD(recall),
+     {"recall", ND_OPTION_DECIMAL, "0.95", "R", NULL, 0, 0, FIND | ND_FOR_PLAN, SIMILAR, true,
+      "share of the pairs at the threshold that must be found"}},
+    {FIELD(permutations),
+     {"permutations", ND_OPTION_COUNT, "0", "N", NULL, 0, 2000, SKETCH, MINHASH, false,
+      "number of MinHash values; 0: chosen from threshold and recall (84 for super-shingles and "
+      "--family linear)"}},
+    {FIELD(family),
+     {"family", ND_OPTION_WORD, "fast", "NAME", "fast linear", 0, 0, SKETCH, MINHASH, false,
+      "hash functions: fast similarity sketching and bands (fast), or a linear function per value "
+      "and every pair that shares a value, as published (linear)"}},
+    {FIELD(supershingles),
+     {"supershingles", ND_OPTION_COUNT, "6", "N", NULL, 1, 2000, SKETCH, SUPERSHINGLES, false,
+      "number of super-shingles into which the MinHash values are grouped"}},
+    {FIELD(agree),
+     {"agree", ND_OPTION_COUNT, "2", "N", NULL, 1, 2000, FIND, SUPERSHINGLES, false,
+      "number of super-shingles that must be equal"}},
+    {FIELD(bits),
+     {"bits", ND_OPTION_COUNT, "384", "N", NULL, 64, 1024, SKETCH, BITS, false,
+      "projection: bits per sketch, a multiple of 64"}},
+    {FIELD(agree_bits),
+     {"agree-bits", ND_OPTION_COUNT, "0", "N", NULL, 0, 1024, FIND, BITS, false,
+      "projection: bits that must agree; 0: 31 of 32 (372 of 384)"}},
+    {FIELD(combined_bits),
+     {"combined-bits", ND_OPTION_COUNT, "0", "N", NULL, 0, 1024, FIND, BITS, false,
+      "combined methods: bits that must agree if the super-shingles do; 0: 355 of 384"}},
+    {FIELD(complete),
+     {"complete", ND_OPTION_FLAG, "no", NULL, NULL, 0, 0, FIND, BITS, false,
+      "projection: find every similar pair, at any cost"}},
+    {FIELD(hamming),
+     {"hamming", ND_OPTION_COUNT, "3", "K", NULL, 0, 16, FIND, BITS, false,
+      "simhash: bits of 64 that may differ"}},
+    {FIELD(weights),
+     {"weights", ND_OPTION_WORD, "one", "HOW", "one tf tfidf", 0, 0, SKETCH, BITS, false,
+      "simhash: weight of a feature: 1 (one), its count in the document (tf), or its count, less "
+      "for features of many documents (tfidf)"}},
+    {FIELD(features),
+     {"features", ND_OPTION_WORD, "tokens", "KIND", "tokens shingles", 0, 0, SKETCH, BITS, false,
+      "simhash, projection: feature kind"}},
+    {FIELD(bands),
+     {"bands", ND_OPTION_COUNT, "0", "N", NULL, 0, 2000, FIND, MINHASH, false,
+      "number of bands; 0: chosen from threshold and recall"}},
+    {FIELD(rows),
+     {"rows", ND_OPTION_COUNT, "0", "N", NULL, 0, 2000, FIND, MINHASH, false,
+      "MinHash values per band; 0: chosen from threshold and recall"}},
+    {FIELD(seed),
+     {"seed", ND_OPTION_SEED, "1", "N", NULL, 0, 0, SKETCH | ND_FOR_PLAN | ND_FOR_EXPLAIN, MINHASH,
+      false, "seed of the hash functions: a number, or random"}},
+    {FIELD(sample),
+     {"sample", ND_OPTION_LIST, "", "HOW", NULL, 0, 0, FIND, SAMPLING, false,
+      "shingles to keep: mod:N[:R], min:N, sct:N, cap:N, adaptive:P or adaptive:FILE; may be "
+      "repeated"}},
+    {FIELD(ignore_boilerplate),
+     {"ignore-boilerplate", ND_OPTION_FLAG, "no", NULL, NULL, 0, 0, FIND, BOILERPLATE, false,
+      "leave out passages that recur on the pages of a site (by URL)"}},
+    {FIELD(boilerplate_share),
+     {"boilerplate-share", ND_OPTION_DECIMAL, "0.3", "S", NULL, 0, 0, FIND, BOILERPLATE, false,
+      "share of a site's pages above which a passage is boilerplate"}},
+    {FIELD(verify),
+     {"verify", ND_OPTION_WORD, "", "HOW", "exact sample sketch none", 0, 0, FIND, SIMILAR, false,
+      "how candidates are verified: exact compares documents (default, except for methods that "
+      "sketches define); sample compares what --sample keeps (default with --sample); sketch "
+      "compares sketches; none lists all candidates"}},
+    {FIELD(bucket_cap),
+     {"bucket-cap", ND_OPTION_COUNT, "128", "N", NULL, 2, 1000000, FIND, MINHASH, false,
+      "in a larger bucket, compare each document only with the preferred one"}},
+    {FIELD(collapse),
+     {"collapse", ND_OPTION_FLAG, "no", NULL, NULL, 0, 0, ND_FOR_PAIRS, RESULT, false,
+      "list an exact duplicate once, with its first occurrence (dedup always does)"}},
+    {FIELD(columns),
+     {"columns", ND_OPTION_TEXT, "similarity", "LIST", NULL, 0, 0, SKETCH, RESULT, false,
+      "columns after the two ids, separated by commas: similarity, exact, minhash, supershingle, "
+      "projection, simhash, site"}},
+    {FIELD(cluster),
+     {"cluster", ND_OPTION_WORD, "", "HOW", "star components", 0, 0, ND_FOR_DEDUP | ND_FOR_CLUSTER,
+      RESULT, false,
+      "star: every member is similar to the kept one (default of dedup); components: connected "
+      "pairs form a cluster (default of cluster)"}},
+    {FIELD(keep),
+     {"keep", ND_OPTION_TEXT, "first", "WHICH", NULL, 0, 0, ND_FOR_DEDUP, RESULT, true,
+      "member of a cluster to keep: first, longest, shortest, oldest, newest, url, centre or "
+      "field:NAME"}},
+    {FIELD(top),
+     {"top", ND_OPTION_COUNT, "0", "K", NULL, 0, 1000, ND_FOR_PAIRS, RESULT, false,
+      "only pairs among the K best of one of their documents, instead of a threshold (exact "
+      "methods); 0: all"}},
+    {FIELD(stats),
+     {"stats", ND_OPTION_FLAG, "no", NULL, NULL, 0, 0, FIND, RESULT, false,
+      "print counts of a join to standard error: candidates after each filter, verified pairs, "
+      "results, seconds"}},
+    {FIELD(against),
+     {"against", ND_OPTION_TEXT, "", "OTHER", NULL, 0, 0, FIND, RESULT, true,
+      "reference collection, a file or directory: list only pairs between the input and it; dedup "
+      "drops input documents that it contains"}},
+    {FIELD(max_document),
+     {"max-document", ND_OPTION_SIZE, "64M", "SIZE", NULL, 1, UINT64_C(1) << 30, READ, INPUT, false,
+      "reject longer documents; a compressed one may not grow beyond this either"}},
+    {FIELD(threads),
+     {"threads", ND_OPTION_COUNT, "0", "N", NULL, 0, 1024, SKETCH | ND_FOR_PLAN, RESOURCES, true,
+      "number of threads; 0: all cores"}},
+    {FIELD(memory),
+     {"memory", ND_OPTION_SIZE, "0", "SIZE", NULL, 0, UINT64_C(1) << 50, SKETCH | ND_FOR_PLAN,
+      RESOURCES, true,
+      "memory budget; 0: half of the machine's memory or of its control group's limit"}},
+    {FIELD(tmp),
+     {"tmp", ND_OPTION_TEXT, "", "DIR", NULL, 0, 0, SKETCH | ND_FOR_PLAN, RESOURCES, false,
+      "directory for temporary files; normally beside the output"}},
+    {FIELD(shard),
+     {"shard", ND_OPTION_TEXT, "", "I/N", NULL, 0, 0, ND_FOR_DEDUP, RESOURCES, false,
+      "only read and sketch part I of N into the output directory; a last run without --shard "
+      "completes it"}},
+    {FIELD(resume),
+     {"resume", ND_OPTION_WORD, "auto", "HOW", "auto never", 0, 0, WRITE, RESULT, false,
+      "auto resumes an interrupted run; never starts over, and replaces a finished result once the "
+      "new one is complete"}},
+    {FIELD(force),
+     {"force", ND_OPTION_FLAG, "no", NULL, NULL, 0, 0, WRITE, RESULT, false,
+      "replace an output file, or write into an output directory, that neardup did not make; never "
+      "an input"}},
+    {FIELD(sync),
+     {"sync", ND_OPTION_WORD, "yes", "HOW", "yes no", 0, 0, WRITE, RESULT, false,
+      "yes: a finished result is on disk before the command ends; no: skip the wait, so a power "
+      "cut "
+      "soon afterwards may damage the result"}},
+    {FIELD(csv),
+     {"csv", ND_OPTION_FLAG, "no", NULL, NULL, 0, 0, LIST, RESULT, false,
+      "write lists as CSV (RFC 4180), safe to open in a spreadsheet"}},
+    {FIELD(max_stdin),
+     {"max-stdin", ND_OPTION_SIZE, "0", "SIZE", NULL, 0, UINT64_C(1) << 60, READ, INPUT, false,
+      "store at most this much of standard input; 0: half of the free disk space"}},
+    {FIELD(progress),
+     {"progress", ND_OPTION_WORD, "auto", "HOW", "auto json none", 0, 0,
+      SKETCH | ND_FOR_PLAN | ND_FOR_EXPLAIN, GENERAL, false,
+      "auto: a bar on a terminal, nothing in a pipe; json: a JSON object per line"}},
+    {0, 0, {NULL, ND_OPTION_FLAG, NULL, NULL, NULL, 0, 0, 0, NULL, false, NULL}}};
 
 /* Options whose words are the names of a table's rows. */
 static struct {
@@ -197,22 +238,38 @@ static void take_names(void) {
     for (size_t i = 0; (name = named[k].name(i)) && n < sizeof named[k].values; i++)
       n += (size_t)snprintf(named[k].values + n, sizeof named[k].values - n, "%s%s", n ? " " : "",
                             name);
-    for (nd_option_info *info = table; info->name; info++)
-      if (strcmp(info->name, named[k].option) == 0) info->values = named[k].values;
+    for (nd_option_row *row = table; row->info.name; row++)
+      if (strcmp(row->info.name, named[k].option) == 0) row->info.values = named[k].values;
   }
 }
 
-const nd_option_info *nd_option_table(void) {
+const nd_option_row *nd_option_rows(void) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, take_names);
   return table;
 }
 
+const nd_option_info *nd_option_at(size_t i) {
+  return i < sizeof table / sizeof *table - 1 ? &nd_option_rows()[i].info : NULL;
+}
+
+nd_status nd_options_new(nd_options **out, nd_error *err) {
+  *out = nd_calloc(1, sizeof **out);
+  if (!*out) return nd_fail_memory(err, sizeof **out);
+  nd_options_init(*out);
+  return ND_OK;
+}
+
+void nd_options_free(nd_options *options) {
+  nd_free(options);
+}
+
 void nd_options_init(nd_options *options) {
   memset(options, 0, sizeof *options);
-  for (const nd_option_info *info = nd_option_table(); info->name; info++) {
-    if (info->type == ND_OPTION_FLAG || !info->standard[0]) continue;
-    nd_status status = nd_options_set(options, info->name, info->standard, NULL);
+  for (const nd_option_row *row = nd_option_rows(); row->info.name; row++) {
+    const char *standard = row->info.standard;
+    if (row->info.type == ND_OPTION_FLAG || !standard[0]) continue;
+    nd_status status = nd_options_set(options, row->info.name, standard, NULL);
     (void)status; /* the defaults are right; a test checks them */
   }
   options->threshold_given = 0;
@@ -241,11 +298,11 @@ unsigned nd_name_distance(const char *a, const char *b) {
 static nd_status unknown(const char *name, nd_error *err) {
   const char *nearest = NULL;
   unsigned best = 4;
-  for (const nd_option_info *info = nd_option_table(); info->name; info++) {
-    unsigned d = nd_name_distance(name, info->name);
+  for (const nd_option_row *row = nd_option_rows(); row->info.name; row++) {
+    unsigned d = nd_name_distance(name, row->info.name);
     if (d < best) {
       best = d;
-      nearest = info->name;
+      nearest = row->info.name;
     }
   }
   if (nearest)
@@ -295,42 +352,43 @@ static bool parse_size(uint64_t *out, const char *text) {
   return *end == '\0';
 }
 
-static nd_status add_to_list(char *field, const nd_option_info *info, const char *value,
+static nd_status add_to_list(char *field, const nd_option_row *row, const char *value,
                              nd_error *err) {
   size_t have = strlen(field), more = strlen(value);
   if (more == 0 || strcmp(value, "none") == 0) {
     field[0] = '\0';
     return ND_OK;
   }
-  if (have + 1 + more >= info->size)
-    return nd_fail(err, ND_ERR_USAGE, "--%s takes at most %zu bytes", info->name, info->size - 1);
+  if (have + 1 + more >= row->size)
+    return nd_fail(err, ND_ERR_USAGE, "--%s takes at most %zu bytes", row->info.name,
+                   row->size - 1);
   if (have) field[have++] = ',';
   memcpy(field + have, value, more + 1);
   return ND_OK;
 }
 
-static nd_status set_value(void *field, const nd_option_info *info, const char *value,
+static nd_status set_value(void *field, const nd_option_row *row, const char *value,
                            nd_error *err) {
   uint64_t number = 0;
   const char *end = "";
-  switch (info->type) {
+  switch (row->info.type) {
     case ND_OPTION_FLAG:
       if (value[0] && strcmp(value, "yes") != 0 && strcmp(value, "no") != 0)
-        return nd_fail(err, ND_ERR_USAGE, "--%s takes yes or no, not %s", info->name, value);
+        return nd_fail(err, ND_ERR_USAGE, "--%s takes yes or no, not %s", row->info.name, value);
       *(int *)field = strcmp(value, "no") != 0;
       return ND_OK;
     case ND_OPTION_WORD:
-      if (!word_allowed(info->values, value) && (value[0] || info->standard[0])) {
-        return nd_fail(err, ND_ERR_USAGE, "--%s %s is not known; use one of: %s", info->name, value,
-                       info->values);
+      if (!word_allowed(row->info.values, value) && (value[0] || row->info.standard[0])) {
+        return nd_fail(err, ND_ERR_USAGE, "--%s %s is not known; use one of: %s", row->info.name,
+                       value, row->info.values);
       }
       break;
     case ND_OPTION_TEXT:
-      if (strlen(value) >= info->size)
-        return nd_fail(err, ND_ERR_USAGE, "--%s takes at most %zu bytes", info->name,
-                       info->size - 1);
+      if (strlen(value) >= row->size)
+        return nd_fail(err, ND_ERR_USAGE, "--%s takes at most %zu bytes", row->info.name,
+                       row->size - 1);
       break;
-    case ND_OPTION_LIST: return add_to_list(field, info, value, err);
+    case ND_OPTION_LIST: return add_to_list(field, row, value, err);
     case ND_OPTION_SEED:
       if (strcmp(value, "random") == 0) {
         if (getrandom(&number, sizeof number, 0) != sizeof number)
@@ -339,21 +397,22 @@ static nd_status set_value(void *field, const nd_option_info *info, const char *
         return ND_OK;
       }
       if (!parse_count(&number, value, &end) || *end)
-        return nd_fail(err, ND_ERR_USAGE, "--%s takes a whole number or random, not %s", info->name,
-                       value);
+        return nd_fail(err, ND_ERR_USAGE, "--%s takes a whole number or random, not %s",
+                       row->info.name, value);
       memcpy(field, &number, sizeof number);
       return ND_OK;
     case ND_OPTION_COUNT:
     case ND_OPTION_SIZE:
-      if (info->type == ND_OPTION_SIZE ? !parse_size(&number, value)
-                                       : !parse_count(&number, value, &end) || *end) {
+      if (row->info.type == ND_OPTION_SIZE ? !parse_size(&number, value)
+                                           : !parse_count(&number, value, &end) || *end) {
         return nd_fail(
-            err, ND_ERR_USAGE, "--%s takes %s, not %s", info->name,
-            info->type == ND_OPTION_SIZE ? "a size such as 512M or 4G" : "a whole number", value);
+            err, ND_ERR_USAGE, "--%s takes %s, not %s", row->info.name,
+            row->info.type == ND_OPTION_SIZE ? "a size such as 512M or 4G" : "a whole number",
+            value);
       }
-      if (number < info->min || number > info->max)
+      if (number < row->info.min || number > row->info.max)
         return nd_fail(err, ND_ERR_USAGE, "--%s %s is out of range: %" PRIu64 " to %" PRIu64,
-                       info->name, value, info->min, info->max);
+                       row->info.name, value, row->info.min, row->info.max);
       memcpy(field, &number, sizeof number);
       return ND_OK;
     case ND_OPTION_DECIMAL: {
@@ -362,7 +421,7 @@ static nd_status set_value(void *field, const nd_option_info *info, const char *
         return nd_fail(
             err, ND_ERR_USAGE,
             "--%s takes a decimal with a point and at most 9 digits, such as 0.8, not %s",
-            info->name, value);
+            row->info.name, value);
       memcpy(field, &d, sizeof d);
       return ND_OK;
     }
@@ -371,21 +430,26 @@ static nd_status set_value(void *field, const nd_option_info *info, const char *
   return ND_OK;
 }
 
-nd_status nd_options_set(nd_options *options, const char *name, const char *value, nd_error *err) {
-  for (const nd_option_info *info = nd_option_table(); info->name; info++) {
-    if (strcmp(info->name, name) != 0) continue;
-    ND_TRY(set_value((char *)options + info->offset, info, value, err));
-    if (info->offset == offsetof(nd_options, threshold)) options->threshold_given = 1;
-    return ND_OK;
-  }
-  return unknown(name, err);
+/* The row of an option; NULL: the name is unknown. */
+static const nd_option_row *row_of(const char *name) {
+  for (const nd_option_row *row = nd_option_rows(); row->info.name; row++)
+    if (strcmp(row->info.name, name) == 0) return row;
+  return NULL;
 }
 
-void nd_options_get(char *out, size_t room, const nd_options *options, const nd_option_info *info) {
-  const char *field = (const char *)options + info->offset;
+nd_status nd_options_set(nd_options *options, const char *name, const char *value, nd_error *err) {
+  const nd_option_row *row = row_of(name);
+  if (!row) return unknown(name, err);
+  ND_TRY(set_value((char *)options + row->offset, row, value, err));
+  if (row->offset == offsetof(nd_options, threshold)) options->threshold_given = 1;
+  return ND_OK;
+}
+
+void nd_option_text(char *out, size_t room, const nd_options *options, const nd_option_row *row) {
+  const char *field = (const char *)options + row->offset;
   uint64_t number = 0;
   nd_decimal d;
-  switch (info->type) {
+  switch (row->info.type) {
     case ND_OPTION_FLAG:
       snprintf(out, room, "%s", *(const int *)(const void *)field ? "yes" : "no");
       break;
@@ -411,21 +475,17 @@ void nd_options_get(char *out, size_t room, const nd_options *options, const nd_
   }
 }
 
-nd_status nd_settings_check(nd_settings *out, const nd_options *options, nd_error *err) {
-  /* Fields may have been set directly: each must be what its text would give. */
-  nd_options copy = *options;
-  if (!options->threshold.den || !options->recall.den || !options->boilerplate_share.den)
-    return nd_fail(err, ND_ERR_USAGE, "a decimal option has the denominator 0");
-  for (const nd_option_info *info = nd_option_table(); info->name; info++) {
-    char value[1100];
-    nd_options_get(value, sizeof value, options, info);
-    if (info->type == ND_OPTION_LIST) *((char *)&copy + info->offset) = '\0';
-    ND_TRY(nd_options_set(&copy, info->name, value, err));
-  }
-  return nd_settings_resolve(out, options, err);
+const char *nd_options_get(nd_options *options, const char *name) {
+  const nd_option_row *row = row_of(name);
+  if (!row) return NULL;
+  const nd_option_type type = row->info.type;
+  if (type == ND_OPTION_WORD || type == ND_OPTION_TEXT || type == ND_OPTION_LIST)
+    return (const char *)options + row->offset;
+  nd_option_text(options->shown, sizeof options->shown, options, row);
+  return options->shown;
 }
 
 nd_status nd_options_check(const nd_options *options, nd_error *err) {
   nd_settings settings;
-  return nd_settings_check(&settings, options, err);
+  return nd_settings_resolve(&settings, options, err);
 }

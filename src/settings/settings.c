@@ -362,10 +362,18 @@ nd_status nd_settings_resolve(nd_settings *out, const nd_options *o, nd_error *e
   return ND_OK;
 }
 
+const char *nd_verify_name(nd_verify how) {
+  static const char *const names[] = {[ND_VERIFY_EXACT] = "exact",
+                                      [ND_VERIFY_SKETCH] = "sketch",
+                                      [ND_VERIFY_NONE] = "none",
+                                      [ND_VERIFY_SAMPLE] = "sample"};
+  return names[how];
+}
+
 void nd_settings_option(char value[ND_OPTION_VALUE], const nd_settings *s,
-                        const nd_option_info *info) {
-  nd_options_get(value, ND_OPTION_VALUE, s->options, info);
-  if (strcmp(info->name, "cluster") == 0 && !value[0]) strcpy(value, "star");
-  if (strcmp(info->name, "verify") == 0 && !value[0])
+                        const nd_option_row *row) {
+  nd_option_text(value, ND_OPTION_VALUE, s->options, row);
+  if (strcmp(row->info.name, "cluster") == 0 && !value[0]) strcpy(value, "star");
+  if (strcmp(row->info.name, "verify") == 0 && !value[0])
     strcpy(value, s->verify == ND_VERIFY_SAMPLE ? "sample" : "exact");
 }

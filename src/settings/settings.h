@@ -4,16 +4,43 @@
 #ifndef ND_SETTINGS_SETTINGS_H
 #define ND_SETTINGS_SETTINGS_H
 
+#include "cluster/keep.h"
 #include "feature/fingerprint.h"
 #include "feature/sample.h"
 #include "feature/shingle.h"
 #include "input/format.h"
-#include "neardup/options.h"
 #include "settings/budget.h"
+#include "settings/option_fields.h"
 #include "settings/row.h"
+#include "similarity/similarity.h"
 #include "sketch/minhash.h"
 #include "sketch/simhash.h"
 #include "text/text.h"
+
+typedef enum nd_method {
+  ND_METHOD_MINHASH,
+  ND_METHOD_DIGEST,
+  ND_METHOD_EXACT,
+  ND_METHOD_JOIN,
+  ND_METHOD_ALLPAIRS,
+  ND_METHOD_PPJOIN,
+  ND_METHOD_PPJOIN_PLUS,
+  ND_METHOD_SUPERSHINGLE,
+  ND_METHOD_SIMHASH,
+  ND_METHOD_PROJECTION,
+  ND_METHOD_COMBINED,
+  ND_METHOD_COMBINED_SITE
+} nd_method;
+typedef enum nd_verify {
+  ND_VERIFY_EXACT,
+  ND_VERIFY_SKETCH,
+  ND_VERIFY_NONE,
+  ND_VERIFY_SAMPLE
+} nd_verify;
+/* Returns the word of --verify. */
+const char *nd_verify_name(nd_verify how);
+
+typedef enum nd_clustering { ND_CLUSTER_STAR, ND_CLUSTER_COMPONENTS } nd_clustering;
 
 /* What a pair shows behind its ids (--columns). */
 typedef enum nd_pair_column {
@@ -69,14 +96,10 @@ bool nd_settings_use_texts(const nd_settings *s);
 
 nd_status nd_settings_resolve(nd_settings *out, const nd_options *o, nd_error *err) ND_MUST_CHECK;
 
-/* The same of options whose fields may hold anything: each is looked at first (options.c). */
-nd_status nd_settings_check(nd_settings *out, const nd_options *options,
-                            nd_error *err) ND_MUST_CHECK;
-
 enum { ND_OPTION_VALUE = 1100 }; /* room for the value of any option */
 
 /* The value of an option, with the default in force where the option leaves it open. */
 void nd_settings_option(char value[ND_OPTION_VALUE], const nd_settings *s,
-                        const nd_option_info *info);
+                        const nd_option_row *row);
 
 #endif

@@ -9,8 +9,16 @@
 #ifndef ND_SIMILARITY_SIMILARITY_H
 #define ND_SIMILARITY_SIMILARITY_H
 
-#include "neardup/options.h"
+#include "base/decimal.h"
 #include "similarity/resemblance.h"
+
+typedef enum nd_similarity {
+  ND_SIMILARITY_JACCARD,
+  ND_SIMILARITY_COSINE,
+  ND_SIMILARITY_OVERLAP,
+  ND_SIMILARITY_EDIT,
+  ND_SIMILARITY_CONTAINMENT
+} nd_similarity;
 
 /* Does the pair count?  Not for edit. */
 bool nd_similarity_reaches(nd_similarity kind, nd_overlap o, nd_decimal threshold);

@@ -99,8 +99,7 @@ void nd_stage_free(nd_stage *s) {
 void nd_stage_about(nd_stage_facts *out, const nd_stage *s) {
   const nd_settings *t = &s->settings;
   const nd_stage_plan p = nd_stage_plan_of(t);
-  *out = (nd_stage_facts){.method = t->method,
-                          .exact = t->candidates == ND_METHOD_EXACT,
+  *out = (nd_stage_facts){.exact = t->candidates == ND_METHOD_EXACT,
                           .permutations = t->permutations,
                           .bands = t->bands,
                           .rows = t->rows,

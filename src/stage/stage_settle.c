@@ -327,7 +327,7 @@ nd_summary nd_settle_summary(const nd_settle *t, const nd_summary *summary) {
   copy.bands = s->bands;
   copy.rows = s->rows;
   copy.predicted_recall = s->bands ? s->predicted_recall : 1;
-  copy.verify = s->verify;
+  copy.verify = nd_verify_name(s->verify);
   copy.sampled = s->sample.on;
   nd_describe(&copy, s);
   copy.max_document = s->input.max_document;

@@ -25,8 +25,8 @@ static bool is_neutral(const char *name) {
   return false;
 }
 
-static bool counts(const nd_option_info *info) {
-  return (info->commands & ND_FOR_DEDUP) && !is_neutral(info->name);
+static bool counts(const nd_option_row *row) {
+  return (row->info.commands & ND_FOR_DEDUP) && !is_neutral(row->info.name);
 }
 
 /* ---- the lines ---- */
@@ -36,12 +36,12 @@ typedef nd_status (*take_line)(void *context, nd_str line, nd_error *err);
 static nd_status options_lines(nd_buf *line, take_line take, void *context, const nd_manifest *m,
                                nd_error *err) {
   const nd_settings *s = m->settings;
-  for (const nd_option_info *info = nd_option_table(); info->name; info++) {
-    if (!counts(info)) continue;
+  for (const nd_option_row *row = nd_option_rows(); row->info.name; row++) {
+    if (!counts(row)) continue;
     char value[ND_OPTION_VALUE];
-    nd_options_get(value, sizeof value, s->options, info);
+    nd_option_text(value, sizeof value, s->options, row);
     line->n = 0;
-    ND_TRY(nd_buf_printf(line, err, "--%s ", info->name));
+    ND_TRY(nd_buf_printf(line, err, "--%s ", row->info.name));
     ND_TRY(nd_tsv_append(line, nd_str_of(value), err));
     ND_TRY(take(context, nd_buf_str(line), err));
   }
@@ -212,15 +212,15 @@ static nd_status compare_options(const nd_dir *d, const char *text, const nd_set
   nd_status status = ND_OK;
   const char *options = strstr(text, "\n  \"options\": {");
   if (!options) return ND_OK;
-  for (const nd_option_info *info = nd_option_table(); info->name && status == ND_OK; info++) {
+  for (const nd_option_row *row = nd_option_rows(); row->info.name && status == ND_OK; row++) {
     char value[ND_OPTION_VALUE], what[80];
     nd_str there;
-    if (!counts(info) || !find_member(&there, options, "    ", info->name)) continue;
+    if (!counts(row) || !find_member(&there, options, "    ", row->info.name)) continue;
     plain.n = 0;
     status = nd_buf_reserve(&plain, there.n, err);
     if (status == ND_OK) status = nd_json_unescape(&plain, there, err);
-    nd_settings_option(value, s, info);
-    snprintf(what, sizeof what, "--%s", info->name);
+    nd_settings_option(value, s, row);
+    snprintf(what, sizeof what, "--%s", row->info.name);
     if (status == ND_OK && !nd_str_eq(nd_buf_str(&plain), nd_str_of(value)))
       status = of_another_run(err, d, what, nd_buf_str(&plain), value);
   }

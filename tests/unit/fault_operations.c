@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "little_memory.h"
+#include "settings/option_fields.h"
 #include "stage_walk.h"
 
 char fault_dir[200];
@@ -203,7 +204,7 @@ static nd_status run_plan(nd_buf *out, const operation *self) {
   nd_options o = options_of(self);
   nd_sink sink = {out, collect};
   nd_plan_result result;
-  nd_plan_request request = {inputs, 2, {9, 10}, 0};
+  nd_plan_request request = {.inputs = inputs, .input_n = 2, .precision = "0.9"};
   return nd_plan(&result, &summary, &request, &sink, &o, &going_on, &err);
 }
 

@@ -8,6 +8,7 @@
 
 #include "fault_tools.h"
 #include "neardup.h"
+#include "settings/option_fields.h"
 
 enum { DOCUMENTS = 40 };
 

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "neardup.h"
+#include "settings/option_fields.h"
 #include "tools.h"
 
 enum { MOST_DOCS = 400, MOST_TOKENS = 160, SHINGLE = 5 };

@@ -1,3 +1,4 @@
+#include "settings/option_fields.h"
 #include "stage_tools.h"
 
 #include "tools.h"

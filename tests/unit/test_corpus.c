@@ -16,6 +16,7 @@
 
 #include "every_place.h"
 #include "neardup.h"
+#include "settings/option_fields.h"
 #include "study/common/corpus.h"
 
 enum { WIDE = 0, WIDE_TOO, TEXT, PAGES, LINES, FILES };

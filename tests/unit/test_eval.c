@@ -17,6 +17,7 @@
 #include "base/rng.h"
 #include "input/line_list.h"
 #include "neardup/eval.h"
+#include "settings/option_fields.h"
 #include "study/common/compare.h"
 #include "tools.h"
 

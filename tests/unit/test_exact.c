@@ -11,6 +11,7 @@
 
 #include "every_place.h"
 #include "little_memory.h"
+#include "settings/option_fields.h"
 #include "store/workdir.h"
 
 enum { DOCUMENTS = 12 };

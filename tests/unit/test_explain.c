@@ -13,6 +13,7 @@
 
 #include "neardup.h"
 #include "tools.h"
+#include "settings/option_fields.h"
 
 static char dir[] = "/tmp/nd_test_explain_XXXXXX";
 static char path[2][100];

@@ -29,6 +29,7 @@
 
 #include "base/io.h"
 #include "base/threads.h"
+#include "settings/option_fields.h"
 #include "store/workdir.h"
 
 static nd_summary right; /* of a run without failures */
@@ -296,11 +297,11 @@ static void operations_fail_cleanly(void **state) {
 static void methods_fail_cleanly(void **state) {
   (void)state;
   make_varied_corpus(DOCUMENTS, true);
-  const nd_option_info *info = nd_option_table();
-  while (strcmp(info->name, "method") != 0) info++;
+  size_t row = 0;
+  while (strcmp(nd_option_at(row)->name, "method") != 0) row++;
   char words[400];
   size_t methods = 1;
-  snprintf(words, sizeof words, "%s", info->values);
+  snprintf(words, sizeof words, "%s", nd_option_at(row)->values);
   for (const char *p = words; *p; p++) methods += *p == ' ';
   char *rest = NULL;
   for (char *word = strtok_r(words, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "neardup.h"
+#include "settings/option_fields.h"
 #include "store/workdir.h"
 #include "tools.h"
 

@@ -23,6 +23,7 @@
 
 #include "base/io.h"
 #include "fault_tools.h"
+#include "settings/option_fields.h"
 #include "store/block.h"
 #include "store/workdir.h"
 

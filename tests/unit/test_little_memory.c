@@ -13,6 +13,7 @@
 
 #include "fault_tools.h"
 #include "find/exact.h"
+#include "settings/option_fields.h"
 
 static char dir[200];
 

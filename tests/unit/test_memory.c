@@ -17,6 +17,7 @@
 #include "base/rng.h"
 #include "every_place.h"
 #include "neardup.h"
+#include "settings/option_fields.h"
 #include "store/workdir.h"
 
 enum { TEXTS = 300, CHUNKS = 4 };

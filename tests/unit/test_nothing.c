@@ -17,6 +17,7 @@
 #include "neardup/stage.h"
 #include "output/cut.h"
 #include "plan/trial_lists.h"
+#include "settings/option_fields.h"
 #include "sketchfile/sketch_file.h"
 #include "store/workdir.h"
 #include "tools.h"
@@ -70,10 +71,11 @@ static void plans_of_nothing(void **state) {
   nd_plan_result plan;
   const char *missing = "/nowhere/at/all";
   static const struct {
-    nd_decimal threshold, recall, precision;
-  } bad[] = {{{0, 1}, {9, 10}, {0, 1}}, {{2, 1}, {9, 10}, {0, 1}}, {{1, 2}, {0, 1}, {0, 1}},
-             {{1, 2}, {1, 1}, {0, 1}},  {{1, 2}, {9, 10}, {3, 2}}, {{1, 2}, {9, 10}, {1, 0}},
-             {{1, 0}, {9, 10}, {0, 1}}, {{1, 2}, {1, 0}, {0, 1}}};
+    nd_decimal threshold, recall;
+    const char *precision;
+  } bad[] = {{{0, 1}, {9, 10}, NULL}, {{2, 1}, {9, 10}, NULL},  {{1, 2}, {0, 1}, NULL},
+             {{1, 2}, {1, 1}, NULL},  {{1, 2}, {9, 10}, "1.5"}, {{1, 2}, {9, 10}, "0"},
+             {{1, 2}, {9, 10}, ""}};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     nd_options o;
     nd_options_init(&o);

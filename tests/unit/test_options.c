@@ -12,35 +12,37 @@
 
 #include "base/rng.h"
 #include "neardup/options.h"
+#include "settings/option_fields.h"
 #include "settings/settings.h"
 #include "tools.h"
 
-static const nd_option_info *info_of(const char *name) {
-  for (const nd_option_info *i = nd_option_table(); i->name; i++)
-    if (strcmp(i->name, name) == 0) return i;
+static const nd_option_row *row_of(const char *name) {
+  for (const nd_option_row *i = nd_option_rows(); i->info.name; i++)
+    if (strcmp(i->info.name, name) == 0) return i;
   fail_msg("no option %s", name);
   return NULL;
 }
 
 static void table_is_sound(void **state) {
   (void)state;
-  for (const nd_option_info *i = nd_option_table(); i->name; i++) {
-    assert_non_null(i->standard);
-    assert_non_null(i->help);
-    assert_true(i->commands != 0);
+  for (const nd_option_row *i = nd_option_rows(); i->info.name; i++) {
+    assert_non_null(i->info.standard);
+    assert_non_null(i->info.help);
+    assert_true(i->info.commands != 0);
     assert_true(i->offset + i->size <= sizeof(nd_options));
-    assert_true((i->type == ND_OPTION_WORD) == (i->values != NULL));
-    assert_true((i->type == ND_OPTION_FLAG) == (i->metavar == NULL));
-    size_t want = i->type == ND_OPTION_FLAG      ? sizeof(int)
-                  : i->type == ND_OPTION_DECIMAL ? sizeof(nd_decimal)
-                                                 : sizeof(uint64_t);
-    bool text = i->type == ND_OPTION_WORD || i->type == ND_OPTION_TEXT || i->type == ND_OPTION_LIST;
+    assert_true((i->info.type == ND_OPTION_WORD) == (i->info.values != NULL));
+    assert_true((i->info.type == ND_OPTION_FLAG) == (i->info.metavar == NULL));
+    size_t want = i->info.type == ND_OPTION_FLAG      ? sizeof(int)
+                  : i->info.type == ND_OPTION_DECIMAL ? sizeof(nd_decimal)
+                                                      : sizeof(uint64_t);
+    bool text = i->info.type == ND_OPTION_WORD || i->info.type == ND_OPTION_TEXT ||
+                i->info.type == ND_OPTION_LIST;
     if (!text) assert_int_equal(i->size, want);
-    for (const nd_option_info *j = nd_option_table(); j != i; j++) {
-      assert_string_not_equal(i->name, j->name);
+    for (const nd_option_row *j = nd_option_rows(); j != i; j++) {
+      assert_string_not_equal(i->info.name, j->info.name);
       assert_true(i->offset >= j->offset + j->size || j->offset >= i->offset + i->size);
     }
-    for (const char *v = i->values; v && *v;) { /* every allowed word fits its field */
+    for (const char *v = i->info.values; v && *v;) { /* every allowed word fits its field */
       size_t n = strcspn(v, " ");
       assert_true(n > 0 && n < i->size);
       v += n + (v[n] == ' ');
@@ -56,7 +58,7 @@ static void lists_collect(void **state) {
   ok(nd_options_set(&o, "sample", "mod:4", &err));
   ok(nd_options_set(&o, "sample", "cap:400,sct:9", &err));
   assert_string_equal(o.sample, "mod:4,cap:400,sct:9");
-  ok(nd_options_check(&o, &err)); /* which sets everything again */
+  ok(nd_options_check(&o, &err));
   assert_string_equal(o.sample, "mod:4,cap:400,sct:9");
   ok(nd_options_set(&o, "sample", "none", &err));
   assert_string_equal(o.sample, "");
@@ -72,13 +74,13 @@ static void defaults_are_right(void **state) {
   memset(&o, 0xaa, sizeof o);
   nd_options_init(&o);
   memset(&again, 0, sizeof again);
-  for (const nd_option_info *i = nd_option_table(); i->name; i++) {
+  for (const nd_option_row *i = nd_option_rows(); i->info.name; i++) {
     char text[2000], direct[2000];
-    ok(nd_options_set(&again, i->name, i->standard, &err));
-    nd_options_get(text, sizeof text, &o, i);
-    nd_options_get(direct, sizeof direct, &again, i);
+    ok(nd_options_set(&again, i->info.name, i->info.standard, &err));
+    nd_option_text(text, sizeof text, &o, i);
+    nd_option_text(direct, sizeof direct, &again, i);
     assert_string_equal(text, direct);
-    if (i->type != ND_OPTION_SIZE) assert_string_equal(text, i->standard);
+    if (i->info.type != ND_OPTION_SIZE) assert_string_equal(text, i->info.standard);
   }
   ok(nd_options_check(&o, &err));
   assert_int_equal(o.threshold.num, 8);
@@ -91,29 +93,30 @@ static void defaults_are_right(void **state) {
 static void expect_back(const char *name, const char *value, const char *want) {
   nd_options o;
   nd_options_init(&o);
-  const nd_option_info *i = info_of(name);
+  const nd_option_row *i = row_of(name);
   char text[2000], twice[2000];
   ok(nd_options_set(&o, name, value, &err));
-  nd_options_get(text, sizeof text, &o, i);
+  nd_option_text(text, sizeof text, &o, i);
   assert_string_equal(text, want);
   nd_options copy;
   nd_options_init(&copy);
   ok(nd_options_set(&copy, name, text, &err));
-  nd_options_get(twice, sizeof twice, &copy, i);
+  nd_option_text(twice, sizeof twice, &copy, i);
   assert_string_equal(text, twice);
-  assert_memory_equal(
-      (char *)&o + i->offset, (char *)&copy + i->offset,
-      i->type == ND_OPTION_TEXT || i->type == ND_OPTION_WORD ? strlen(text) + 1 : i->size);
+  assert_memory_equal((char *)&o + i->offset, (char *)&copy + i->offset,
+                      i->info.type == ND_OPTION_TEXT || i->info.type == ND_OPTION_WORD
+                          ? strlen(text) + 1
+                          : i->size);
 }
 
 static void round_trips(void **state) {
   (void)state;
-  for (const nd_option_info *i = nd_option_table(); i->name; i++) {
-    for (const char *v = i->values; v && *v;) {
+  for (const nd_option_row *i = nd_option_rows(); i->info.name; i++) {
+    for (const char *v = i->info.values; v && *v;) {
       char word[64];
       size_t n = strcspn(v, " ");
       snprintf(word, sizeof word, "%.*s", (int)n, v);
-      expect_back(i->name, word, word);
+      expect_back(i->info.name, word, word);
       v += n + (v[n] == ' ');
     }
   }
@@ -168,7 +171,7 @@ static void random_decimals_come_back(void **state) {
     size_t length = strlen(text);
     while (text[length - 1] == '0') text[--length] = '\0';
     char back[40];
-    nd_options_get(back, sizeof back, &o, info_of("threshold"));
+    nd_option_text(back, sizeof back, &o, row_of("threshold"));
     assert_string_equal(back, text);
   }
 }
@@ -293,14 +296,39 @@ static void small_rooms_are_kept(void **state) {
   nd_options o;
   nd_options_init(&o);
   ok(nd_options_set(&o, "threshold", "0.123456789", &err));
-  for (const nd_option_info *i = nd_option_table(); i->name; i++) {
+  for (const nd_option_row *i = nd_option_rows(); i->info.name; i++) {
     for (size_t room = 1; room < 12; room++) {
       char *out = malloc(room); /* the sanitizer guards its end */
-      nd_options_get(out, room, &o, i);
+      nd_option_text(out, room, &o, i);
       assert_true(strlen(out) < room);
       free(out);
     }
   }
+}
+
+/* Programs see the options by number and by name. */
+static void programs_go_by_name(void **state) {
+  (void)state;
+  nd_options *o;
+  size_t rows = 0;
+  ok(nd_options_new(&o, &err));
+  for (const nd_option_info *i; (i = nd_option_at(rows)); rows++) {
+    char text[ND_OPTION_VALUE];
+    assert_ptr_equal(i, &nd_option_rows()[rows].info);
+    nd_option_text(text, sizeof text, o, &nd_option_rows()[rows]);
+    assert_string_equal(nd_options_get(o, i->name), text);
+  }
+  assert_true(rows > 40);
+  assert_null(nd_option_at(rows + 1));
+  assert_null(nd_option_at(SIZE_MAX));
+  ok(nd_options_set(o, "threshold", "0.123456789", &err));
+  assert_string_equal(nd_options_get(o, "threshold"), "0.123456789");
+  ok(nd_options_set(o, "seed", "18446744073709551615", &err));
+  assert_string_equal(nd_options_get(o, "seed"), "18446744073709551615");
+  assert_null(nd_options_get(o, "treshold"));
+  ok(nd_options_check(o, &err));
+  nd_options_free(o);
+  nd_options_free(NULL);
 }
 
 /* ---- options that do not fit together ---- */
@@ -395,6 +423,7 @@ int main(void) {
                                      cmocka_unit_test(random_seeds_differ),
                                      cmocka_unit_test(small_rooms_are_kept),
                                      cmocka_unit_test(options_that_contradict_are_refused),
+                                     cmocka_unit_test(programs_go_by_name),
                                      cmocka_unit_test(settings_follow)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

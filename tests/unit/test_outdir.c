@@ -14,6 +14,7 @@
 #include "base/dir.h"
 #include "neardup/outdir.h"
 #include "tools.h"
+#include "settings/option_fields.h"
 
 static char base[] = "/tmp/nd_test_outdir_XXXXXX";
 static char dir[80];

@@ -16,6 +16,7 @@
 
 #include "every_place.h"
 #include "outdir/output_file.h"
+#include "settings/option_fields.h"
 
 static char top[] = "/tmp/nd_test_output_XXXXXX";
 static nd_options options;

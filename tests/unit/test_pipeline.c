@@ -21,6 +21,7 @@
 #include "base/io.h"
 #include "fault_tools.h"
 #include "naive_corpus.h"
+#include "settings/option_fields.h"
 #include "store/workdir.h"
 
 static char dir[] = "/tmp/nd_test_pipeline_XXXXXX";

@@ -17,6 +17,7 @@
 #include "base/rng.h"
 #include "feature/sample.h"
 #include "feature/shingle.h"
+#include "settings/option_fields.h"
 #include "tools.h"
 
 enum { FAMILIES = 1600, MOST_WORDS = 900 };
@@ -101,7 +102,7 @@ static void options(nd_options *o, const char *method) {
   ok(nd_options_set(o, "threads", "2", &err));
 }
 
-static void make_plan(nd_plan_result *r, const char *path, nd_decimal goal, const nd_options *o) {
+static void make_plan(nd_plan_result *r, const char *path, const char *goal, const nd_options *o) {
   nd_summary s;
   nd_plan_request q = {.inputs = &path, .input_n = 1, .precision = goal};
   FILE *f = fopen(plan_file, "w");
@@ -115,7 +116,7 @@ static void precision_holds(void **state) {
   (void)state;
   nd_options o;
   nd_plan_result r;
-  static const nd_decimal goals[] = {{7, 10}, {85, 100}};
+  static const char *const goals[] = {"0.7", "0.85"};
   options(&o, "exact");
   list truth;
   find(&truth, unseen, &o);
@@ -123,7 +124,7 @@ static void precision_holds(void **state) {
   for (size_t k = 0; k < 2; k++) {
     nd_options adaptive = o;
     char how[100];
-    double goal = (double)goals[k].num / (double)goals[k].den;
+    double goal = strtod(goals[k], NULL);
     make_plan(&r, seen, goals[k], &o);
     assert_true(r.groups >= 2);
     snprintf(how, sizeof how, "adaptive:%s", plan_file);
@@ -169,7 +170,7 @@ static void recall_holds(void **state) {
   ok(nd_options_set(&o, "recall", "0.99", &err));
   list truth, found;
   find(&truth, unseen, &o);
-  make_plan(&r, seen, (nd_decimal){0, 1}, &o);
+  make_plan(&r, seen, NULL, &o);
   assert_true(r.bands && r.recall >= 0.99 && r.permutations == r.bands * r.rows);
   nd_options m;
   options(&m, "minhash");
@@ -188,7 +189,7 @@ static void goals_out_of_reach_give_the_best_plan(void **state) {
   nd_options o;
   nd_plan_result r;
   options(&o, "exact");
-  make_plan(&r, seen, (nd_decimal){999, 1000}, &o);
+  make_plan(&r, seen, "0.999", &o);
   assert_false(r.reached);
   assert_true(r.best > 0.3 && r.best < 0.999);
   unsigned kept_whole = 0;
@@ -197,12 +198,12 @@ static void goals_out_of_reach_give_the_best_plan(void **state) {
   /* Recall beyond every sketch: said, with the best there is. */
   ok(nd_options_set(&o, "threshold", "0.01", &err));
   ok(nd_options_set(&o, "recall", "0.999999999", &err));
-  make_plan(&r, seen, (nd_decimal){0, 1}, &o);
+  make_plan(&r, seen, NULL, &o);
   assert_true(r.bands == 0 && r.recall > 0 && r.recall < 0.999999999);
   /* Goals that are none. */
   nd_summary s;
   const char *path = seen;
-  nd_plan_request q = {.inputs = &path, .input_n = 1, .precision = {3, 2}};
+  nd_plan_request q = {.inputs = &path, .input_n = 1, .precision = "1.5"};
   assert_int_equal(nd_plan(&r, &s, &q, NULL, &o, NULL, &err), ND_ERR_USAGE);
 }
 
@@ -220,7 +221,7 @@ static void few_documents_make_one_group(void **state) {
     FILE *f = fopen(path, "w");
     fputs(texts[i], f);
     fclose(f);
-    make_plan(&r, path, (nd_decimal){9, 10}, &o);
+    make_plan(&r, path, "0.9", &o);
     assert_int_equal(r.groups, 1);
     assert_int_equal(r.group[0].modulus, 1);
     assert_false(r.reached);
@@ -283,7 +284,7 @@ static void smaller_is_better(void **state) {
   options(&o, "exact");
   ok(nd_options_set(&o, "threshold", "0.5", &err));
   ok(nd_options_set(&o, "shingle", "words:1", &err));
-  make_plan(&r, path, (nd_decimal){999, 1000}, &o);
+  make_plan(&r, path, "0.999", &o);
   assert_false(r.reached);
   unsigned better = 0;
   for (unsigned g = 0; g < r.groups; g++) better += r.group[g].best_modulus > 2;
@@ -306,7 +307,7 @@ static void large_documents(void **state) {
   fclose(f);
   options(&o, "exact");
   ok(nd_options_set(&o, "shingle", "words:1", &err));
-  make_plan(&r, path, (nd_decimal){9, 10}, &o);
+  make_plan(&r, path, "0.9", &o);
   assert_int_equal(r.groups, 1);
   assert_true(r.group[0].from == 0 && r.group[0].below == UINT64_MAX);
   assert_true(r.group[0].documents == 80 && r.group[0].modulus > 1);

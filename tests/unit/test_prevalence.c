@@ -18,6 +18,7 @@
 #include "base/rng.h"
 #include "input/line_list.h"
 #include "neardup/prevalence.h"
+#include "settings/option_fields.h"
 #include "study/common/near.h"
 #include "study/nikkhoo/trec_run.h"
 #include "tools.h"

@@ -13,6 +13,7 @@
 
 #include "neardup.h"
 #include "neardup/stage.h"
+#include "settings/option_fields.h"
 #include "settings/settings.h"
 #include "tools.h"
 
@@ -40,7 +41,7 @@ static nd_status sketch(const char *const *inputs, size_t n, const nd_options *o
 }
 static nd_status plan(const char *const *inputs, size_t n, const nd_options *o) {
   nd_plan_result result;
-  nd_plan_request request = {inputs, n, {9, 10}, 0};
+  nd_plan_request request = {.inputs = inputs, .input_n = n, .precision = "0.9"};
   return nd_plan(&result, &summary, &request, &sink, o, NULL, &err);
 }
 static nd_status explain(const char *const *inputs, size_t n, const nd_options *o) {
@@ -118,55 +119,21 @@ static const struct {
              {"sketcher", sketcher, false}};
 enum { DOORS = sizeof doors / sizeof *doors };
 
-/* --- options that no parser gives --------------------------------------------------------- */
-
-static void no_denominator(nd_options *o) {
-  o->threshold.den = 0;
-}
-static void no_denominator_of_recall(nd_options *o) {
-  o->recall.den = 0;
-}
-static void no_denominator_of_shares(nd_options *o) {
-  o->boilerplate_share.den = 0;
-}
-static void no_such_tokens(nd_options *o) {
-  snprintf(o->tokens, sizeof o->tokens, "syllables");
-}
-static void no_such_family(nd_options *o) {
-  snprintf(o->family, sizeof o->family, "clan");
-}
-static void no_such_method(nd_options *o) {
-  snprintf(o->method, sizeof o->method, "luck");
-}
-static void no_such_similarity(nd_options *o) {
-  snprintf(o->similarity, sizeof o->similarity, "taste");
-}
-static void no_such_sample(nd_options *o) {
-  snprintf(o->sample, sizeof o->sample, "some:3");
-}
-static void too_many_bits(nd_options *o) {
-  o->bits = 1 << 20;
-}
+/* --- values that no single option refuses, and every job does ---------------------------- */
 
 static void wrong_options(void **state) {
   (void)state;
   static const struct {
-    void (*spoil)(nd_options *);
-    const char *says;
-  } wrong[] = {{no_denominator, "denominator 0"},
-               {no_denominator_of_recall, "denominator 0"},
-               {no_denominator_of_shares, "denominator 0"},
-               {no_such_tokens, "syllables"},
-               {no_such_family, "clan"},
-               {no_such_method, "luck"},
-               {no_such_similarity, "taste"},
-               {no_such_sample, "some:3"},
-               {too_many_bits, "bits"}};
+    const char *name, *value, *says;
+  } wrong[] = {{"sample", "some:3", "some:3"},
+               {"shingle", "syllables", "words:K"},
+               {"threshold", "1.1", "out of range"},
+               {"recall", "1", "below 1"}};
   const char *input = corpus_path;
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     nd_options o;
     nd_options_init(&o);
-    wrong[i].spoil(&o);
+    ok(nd_options_set(&o, wrong[i].name, wrong[i].value, &err));
     for (size_t k = 0; k < DOORS; k++) {
       err = (nd_error){0};
       nd_status status = doors[k].enter(&input, 1, &o);
@@ -304,12 +271,12 @@ static void names_and_room(void **state) {
   assert_int_equal(nd_options_set(&o, name, "1", &err), ND_ERR_USAGE);
   assert_null(strstr(err.message, "did you mean"));
   assert_int_equal(nd_options_set(&o, "method", name, &err), ND_ERR_USAGE);
-  for (const nd_option_info *info = nd_option_table(); info->name; info++) {
+  for (const nd_option_row *row = nd_option_rows(); row->info.name; row++) {
     char text[1100] = "untouched", some[4];
-    nd_options_get(text, 0, &o, info);
+    nd_option_text(text, 0, &o, row);
     assert_string_equal(text, "untouched");
-    nd_options_get(text, sizeof text, &o, info);
-    nd_options_get(some, sizeof some, &o, info);
+    nd_option_text(text, sizeof text, &o, row);
+    nd_option_text(some, sizeof some, &o, row);
     assert_memory_equal(some, text, strlen(some));
     assert_true(strlen(some) == (strlen(text) < 3 ? strlen(text) : 3));
   }

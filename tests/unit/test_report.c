@@ -13,6 +13,7 @@
 
 #include "report/report.h"
 #include "tools.h"
+#include "settings/option_fields.h"
 
 static void long_names_are_cut_between_characters(void **state) {
   (void)state;

@@ -15,6 +15,7 @@
 #include "job/job.h"
 #include "neardup.h"
 #include "report/report_data.h"
+#include "settings/option_fields.h"
 
 enum { MOST = 24000 };
 

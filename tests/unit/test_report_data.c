@@ -15,6 +15,7 @@
 #include "job/job.h"
 #include "neardup.h"
 #include "report/report_data.h"
+#include "settings/option_fields.h"
 #include "store/workdir.h"
 #include "tools.h"
 
@@ -312,7 +313,7 @@ static void many_documents(void **state) {
   assert_int_equal(s.copies, MANY / 2);
   assert_true(bytes > MANY / 2 * 4);
   nd_plan_result plan;
-  nd_plan_request request = {&input, 1, {9, 10}, 0};
+  nd_plan_request request = {.inputs = &input, .input_n = 1, .precision = "0.9"};
   nd_options_init(&o);
   ok(nd_options_set(&o, "format", "jsonl", &err));
   ok(nd_options_set(&o, "threshold", "0.5", &err));

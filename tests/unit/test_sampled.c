@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
+#include "settings/option_fields.h"
 #include "text/words.h"
 #include "verify/sampled.h"
 

@@ -18,6 +18,7 @@
 
 #include "base/rng.h"
 #include "neardup/sketchfile.h"
+#include "settings/option_fields.h"
 #include "sketchfile/sketch_file.h"
 #include "tools.h"
 

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "neardup.h"
+#include "settings/option_fields.h"
 #include "sketchfile/sketch_file.h"
 #include "tools.h"
 

@@ -15,6 +15,7 @@
 #include "base/hash.h"
 #include "base/rng.h"
 #include "neardup.h"
+#include "settings/option_fields.h"
 #include "sketch/projection.h"
 #include "sketch/simhash.h"
 #include "tools.h"
@@ -127,9 +128,9 @@ static void refused_and_sampled(void **state) {
   assert_int_equal(new_with(&s, goal), ND_ERR_USAGE);
   nd_options o;
   nd_options_init(&o);
-  o.recall.den = 0;
+  ok(nd_options_set(&o, "recall", "2", &err));
   assert_int_equal(nd_sketcher_new(&s, &o, &err), ND_ERR_USAGE);
-  assert_string_equal(err.message, "a decimal option has the denominator 0");
+  assert_string_equal(err.message, "--recall 2 is out of range: above 0, at most 1");
   nd_sketcher_free(NULL);
   const char *const web[] = {"tokens", "web", "shingle", "words:2", NULL};
   const char *const half[] = {"sample", "mod:2", "tokens", "web", "shingle", "words:2", NULL};

@@ -16,6 +16,7 @@
 #include "naive_corpus.h"
 #include "neardup/stage.h"
 #include "stage_walk.h"
+#include "settings/option_fields.h"
 #include "store/workdir.h"
 
 static char dir[] = "/tmp/nd_test_refused_XXXXXX";

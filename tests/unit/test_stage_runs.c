@@ -13,6 +13,7 @@
 #include "every_place.h"
 #include "neardup.h"
 #include "neardup/stage.h"
+#include "settings/option_fields.h"
 #include "stage/stage_work.h"
 #include "stage_tools.h"
 

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "every_place.h"
+#include "settings/option_fields.h"
 #include "stage_walk.h"
 #include "store/workdir.h"
 

@@ -17,6 +17,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "neardup/stage.h"
+#include "settings/option_fields.h"
 #include "store/workdir.h"
 #include "tools.h"
 

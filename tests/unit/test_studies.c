@@ -14,6 +14,7 @@
 
 #include "every_place.h"
 #include "neardup.h"
+#include "settings/option_fields.h"
 #include "store/workdir.h"
 #include "tools.h"
 

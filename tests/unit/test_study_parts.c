@@ -15,6 +15,7 @@
 
 #include "base/rng.h"
 #include "every_place.h"
+#include "settings/option_fields.h"
 #include "study/common/judge.h"
 #include "study/common/pages.h"
 #include "study/common/power_law.h"

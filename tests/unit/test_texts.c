@@ -18,6 +18,7 @@
 
 #include "every_place.h"
 #include "tools.h"
+#include "settings/option_fields.h"
 
 enum { FILES = 17, LINES = 12, PAD = 400000 };
 static char dir[] = "/tmp/nd_test_texts_XXXXXX";

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "plan/trials.h"
+#include "settings/option_fields.h"
 #include "text/words.h"
 #include "tools.h"
 #include "trial_tools.h"

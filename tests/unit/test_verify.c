@@ -13,6 +13,7 @@
 #include "job/job.h"
 #include "neardup.h"
 #include "tools.h"
+#include "settings/option_fields.h"
 #include "verify/verify.h"
 
 /* --- rounds ------------------------------------------------------------------------- */

@@ -16,6 +16,7 @@
 
 #include "every_place.h"
 #include "result/summary.h"
+#include "settings/option_fields.h"
 #include "store/workdir.h"
 #include "tools.h"
 
@@ -105,10 +106,10 @@ static void make_results(const nd_workdir *w) {
   nd_json_put_count(&j, "max_document_in_force", settings.input.max_document);
   nd_json_put_end(&j, '}');
   nd_json_put_begin(&j, "options", '{');
-  for (const nd_option_info *i = nd_option_table(); i->name; i++) {
-    if (!(i->commands & ND_FOR_DEDUP)) continue;
+  for (const nd_option_row *i = nd_option_rows(); i->info.name; i++) {
+    if (!(i->info.commands & ND_FOR_DEDUP)) continue;
     nd_settings_option(value, &settings, i);
-    nd_json_put_string(&j, i->name, nd_str_of(value));
+    nd_json_put_string(&j, i->info.name, nd_str_of(value));
   }
   nd_json_put_end(&j, '}');
   nd_sums_put_origin(&j, true);

@@ -258,7 +258,7 @@ static nd_status run(nd_explained *e, nd_summary *out, const nd_explain_request 
                      const nd_sink *sink, const nd_options *options, const nd_hooks *hooks,
                      nd_error *err) {
   nd_settings settings;
-  ND_TRY(nd_settings_check(&settings, options, err));
+  ND_TRY(nd_settings_resolve(&settings, options, err));
   finder f = {.e = e, .request = q};
   nd_status status = find_both(&f, out, options, hooks, err);
   for (int i = 0; i < 2; i++) {

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "settings/option_fields.h"
 #include "study/henzinger/web_pairs.h"
 
 /* How the corpus was taken. */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "settings/option_fields.h"
 #include "study/common/power_law.h"
 #include "study/common/token_diff.h"
 #include "study/henzinger/web_pairs.h"
