@@ -309,6 +309,17 @@ def check_summary():
     return problems
 
 
+def check_map():
+    """CONTRIBUTING draws every room, and names functions that exist."""
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8").split("## Where things are")[1].split("\n## ")[0]
+    picture = FENCE.search(text)[2]
+    rooms = {p.parent.name for p in (ROOT / "src").rglob("*.c")}
+    problems = [f"the map lacks the room {r}" for r in sorted(rooms) if not re.search(rf"\b{r}\b", picture)]
+    code = "".join(p.read_text("utf-8") for p in (ROOT / "src").rglob("*.c"))
+    named = set(re.findall(r"`((?:nd|cli)_\w+)`", text))
+    return problems + [f"{f} is not a function" for f in sorted(named) if f" {f}(" not in code]
+
+
 def check_version():
     version = re.search(r"version: '([^']+)'", (ROOT / "meson.build").read_text("utf-8"))[1]
     said = subprocess.run([NEARDUP, "--version"], stdout=subprocess.PIPE, encoding="utf-8").stdout
@@ -346,6 +357,7 @@ def cases(only):
     yield "bash completion agrees with --help", check_completion
     yield "the picture is up to date", lambda: run_tool(ROOT / "tools/plot-recall", "--check")
     yield "summary.json and the output folder are described", check_summary
+    yield "CONTRIBUTING maps the rooms", check_map
     yield "version", check_version
 
 
