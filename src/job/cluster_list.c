@@ -1,8 +1,8 @@
-/* nd_cluster: a list of pairs → clusters.
+/* nd_cluster: computes clusters from a list of pairs.
  *
- * Ids are fields as `neardup pairs` writes them (others are brought to that form),
- * numbered as they appear; they and the pairs are kept in
- * memory, about (id + 40) bytes a document and 32 a pair. */
+ * Ids are fields as written by `neardup pairs` (others are normalized to that form), numbered in
+ * order of appearance.  Ids and pairs are kept in memory: about id length + 40 bytes per document
+ * and 32 bytes per pair. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -27,7 +27,7 @@ typedef struct lister {
   const char *name;
 } lister;
 
-/* A similarity as millionths + 1, exactly as far as six decimals go; 0: none. */
+/* Parses a similarity into millionths + 1, exact up to six decimals; 0: none. */
 static bool parse_similarity(uint64_t *out, nd_str s) {
   uint64_t whole = 0, part = 0, unit = 1000000;
   size_t i = 0;

@@ -1,4 +1,4 @@
-/* nd_dedup: the main job. */
+/* nd_dedup: removes near-duplicates from a corpus. */
 #include <stdio.h>
 
 #include "job/job.h"
@@ -10,16 +10,16 @@
 #include "result/survivors.h"
 #include "store/workdir.h"
 
-/* "/.neardup/result/kept/", and the end of a temporary name. */
+/* Length of "/.neardup/result/kept/" and of the suffix of a temporary name. */
 enum { BETWEEN = 32 };
 
 typedef struct dedup {
   nd_run job;
   nd_workdir dir;
-  bool agreed, piped; /* the manifest is this run's; standard input is read */
-  char *spool_dir;    /* --tmp: below it, a directory for standard input; owned */
+  bool agreed, piped; /* the manifest is that of this run; standard input is read */
+  char *spool_dir;    /* with --tmp: a directory in it for standard input; owned */
   nd_clusters clusters;
-  uint32_t *size; /* per centre: members */
+  uint32_t *size; /* members per centre */
   nd_report report;
   nd_report_source source;
 } dedup;
@@ -50,7 +50,7 @@ static nd_status count_clusters(dedup *d, nd_error *err) {
   return ND_OK;
 }
 
-/* The lists and what the report shows; beside the copying, as one thread does them. */
+/* Writes the lists and gathers the report, on one thread, while the others copy kept documents. */
 static nd_status write_lists(void *context, nd_error *err) {
   dedup *d = context;
   const char *out = d->dir.out;
@@ -85,8 +85,8 @@ static nd_status write_results(dedup *d, nd_error *err) {
   return status == ND_OK ? nd_workdir_commit(&d->dir, err) : status;
 }
 
-/* Standard input is stored beside the output or below --tmp. */
-static nd_status place_spool(dedup *d, nd_error *err) {
+/* With --tmp, moves the spool file for standard input there. */
+static nd_status move_spool(dedup *d, nd_error *err) {
   const char *tmp = d->job.options->tmp;
   if (!d->piped || !tmp[0]) return ND_OK;
   ND_TRY(nd_workdir_private(&d->spool_dir, tmp, err));
@@ -98,7 +98,7 @@ static nd_status place_spool(dedup *d, nd_error *err) {
 static nd_status run(dedup *d, const char *const *inputs, size_t n, const char *directory,
                      nd_error *err) {
   nd_run *j = &d->job;
-  if (j->settings.every_pair) { /* that is for listing; dropping needs a threshold */
+  if (j->settings.every_pair) { /* applies to listing only; dropping needs a threshold */
     j->settings.every_pair = false;
     j->settings.threshold = j->options->threshold;
     if (j->settings.threshold.num == 0)
@@ -111,9 +111,9 @@ static nd_status run(dedup *d, const char *const *inputs, size_t n, const char *
   ND_TRY(nd_io_check_length(directory, BETWEEN, "summary.json", err));
   for (size_t i = 0; i < n; i++) d->piped |= strcmp(inputs[i], "-") == 0;
   ND_TRY(nd_workdir_open(&d->dir, directory, &j->settings, d->piped, err));
-  ND_TRY(place_spool(d, err));
+  ND_TRY(move_spool(d, err));
   j->writes_documents = true;
-  ND_TRY(nd_job_plan(j, inputs, n, directory, d->dir.spool, err));
+  ND_TRY(nd_job_input(j, inputs, n, directory, d->dir.spool, err));
   for (size_t i = 0; i < j->walk.inputs; i++)
     ND_TRY(nd_io_check_length(directory, BETWEEN, j->walk.files[i].name, err));
   ND_TRY(nd_workdir_agree(&d->dir, &j->settings, &j->walk, nd_feed_fingerprint(j->feed), err));
@@ -138,7 +138,7 @@ static nd_status run(dedup *d, const char *const *inputs, size_t n, const char *
   return write_results(d, err);
 }
 
-/* After a failure: blocks are worth keeping, unless what they were made of came through a pipe. */
+/* After a failure: keeps stored blocks for a resume, unless they were read from a pipe. */
 static void keep_or_drop(dedup *d) {
   const nd_run *j = &d->job;
   if (d->agreed && d->piped) nd_workdir_drop(&d->dir);
@@ -150,7 +150,7 @@ nd_status nd_dedup(nd_summary *out, const char *const *inputs, size_t n, const c
   dedup d = {.dir = ND_WORKDIR_CLOSED};
   nd_status status = nd_job_open(&d.job, out, options, hooks, err);
   if (status == ND_OK && n == 0)
-    status = nd_fail(err, ND_ERR_USAGE, "there is no input; name files or directories, or -");
+    status = nd_fail(err, ND_ERR_USAGE, "no input given; name files or directories, or -");
   if (status == ND_OK) status = run(&d, inputs, n, directory, err);
   if (status != ND_OK) keep_or_drop(&d);
   nd_job_finish(&d.job);

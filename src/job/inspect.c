@@ -1,4 +1,4 @@
-/* nd_inspect: what the readers and the tokeniser see. */
+/* nd_inspect: shows records as the readers and the tokenizer see them. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -17,7 +17,7 @@ typedef struct inspector {
   nd_batch batch;
   nd_signer *signer;
   bool whole;
-  uint64_t line_base; /* of the range being read */
+  uint64_t line_base; /* lines before the range being read */
   uint32_t range_file;
 } inspector;
 
@@ -85,7 +85,7 @@ static nd_status put_record(inspector *s, const nd_raw *raw, nd_error *err) {
 
 static nd_status run(inspector *s, const char *const *inputs, size_t n, const char *spool,
                      nd_error *err) {
-  ND_TRY(nd_job_plan(&s->job, inputs, n, NULL, spool, err));
+  ND_TRY(nd_job_input(&s->job, inputs, n, NULL, spool, err));
   ND_TRY(nd_signer_new(&s->signer, &s->job.settings, err));
   s->range_file = UINT32_MAX;
   for (;;) {
@@ -122,7 +122,7 @@ nd_status nd_inspect(nd_summary *out, const char *const *inputs, size_t n, int w
   char *work = NULL, *spool = NULL;
   nd_status status = nd_job_open(&s.job, out, options, hooks, err);
   if (status == ND_OK && n == 0)
-    status = nd_fail(err, ND_ERR_USAGE, "there is no input; name files or directories, or -");
+    status = nd_fail(err, ND_ERR_USAGE, "no input given; name files or directories, or -");
   bool piped = false;
   for (size_t i = 0; i < n; i++) piped |= strcmp(inputs[i], "-") == 0;
   if (status == ND_OK && piped) status = nd_workdir_private(&work, options->tmp, err);

@@ -1,4 +1,4 @@
-/* The stages that dedup and pairs share; see job.h. */
+/* The steps shared by dedup, pairs and other commands; see job.h. */
 #include "job/job.h"
 
 #include <stdio.h>
@@ -18,8 +18,8 @@ static double cpu_seconds(void) {
          (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1e-6;
 }
 
-/* Of this program alone: getrusage also counts what a large parent had before
- * it started us. */
+/* Returns this program's peak memory.  getrusage would include that of a large parent process
+ * before exec. */
 static uint64_t peak_memory(void) {
   unsigned long kib = 0;
   FILE *f = fopen("/proc/self/status", "re");
@@ -33,7 +33,7 @@ static uint64_t peak_memory(void) {
 
 double nd_job_lap(nd_run *j) {
   double now = nd_clock_now(), seconds = now - j->stage_began;
-  j->stage_peak[j->stage++] = peak_memory(); /* reading, finding, verifying, writing */
+  j->stage_peak[j->stage++] = peak_memory(); /* after reading, finding, verifying, writing */
   j->stage_began = now;
   return seconds;
 }
@@ -79,8 +79,8 @@ void nd_job_finish(nd_run *j) {
   j->summary->peak_memory = peak_memory();
 }
 
-nd_status nd_job_plan(nd_run *j, const char *const *inputs, size_t n, const char *avoid,
-                      const char *spool, nd_error *err) {
+nd_status nd_job_input(nd_run *j, const char *const *inputs, size_t n, const char *avoid,
+                       const char *spool, nd_error *err) {
   nd_spool stored = {spool, j->options->max_stdin, j->hooks};
   ND_TRY(nd_walk_inputs(&j->walk, inputs, n, avoid, spool ? &stored : NULL, err));
   if (j->options->against[0]) ND_TRY(nd_walk_against(&j->walk, j->options->against, err));
@@ -88,7 +88,7 @@ nd_status nd_job_plan(nd_run *j, const char *const *inputs, size_t n, const char
   const bool sketched = nd_sketch_inputs(&j->walk);
   if (sketched && j->writes_documents)
     return nd_fail(err, ND_ERR_USAGE,
-                   "%s holds sketches, and dedup writes documents: use `neardup pairs`, and "
+                   "%s holds sketches, and dedup needs documents; use `neardup pairs` and "
                    "`neardup cluster` for clusters",
                    j->walk.files[0].path);
   if (sketched) {
@@ -151,8 +151,8 @@ nd_status nd_job_count(nd_run *j, const char *tmp, nd_error *err) {
   bool again = j->options->ignore_boilerplate || s->sample.goal.num || s->sample.sct;
   if (again && nd_feed_tasks(j->feed) && nd_feed_task(j->feed, 0)->kind == ND_TASK_MEMORY)
     return nd_fail(err, ND_ERR_USAGE,
-                   "--ignore-boilerplate, --sample sct and adaptive:P read the input twice: they "
-                   "need files, not texts in memory");
+                   "--ignore-boilerplate, --sample sct and adaptive:P read the input twice, which "
+                   "texts in memory do not allow; use files");
   if (j->options->ignore_boilerplate) ND_TRY(nd_boilerplate_pass(r, tmp, err));
   if (s->sample.goal.num) ND_TRY(nd_plan_for_reading(r, tmp, err));
   if (!s->sample.sct) return ND_OK;
@@ -182,7 +182,7 @@ nd_status nd_job_read(nd_run *j, const char *work, nd_error *err) {
   }
   ND_TRY(nd_reading_seal(&j->source, &j->reading, err));
   count_blocks(j);
-  /* A run that holds little more than sketches does not hold all ids either. */
+  /* A run that stores little more than sketches does not keep all ids in memory either. */
   const uint64_t little = j->store.documents * 8, least = 8 << 20;
   const uint64_t share = nd_budget(j->settings.memory, ND_SHARE_IDS);
   uint64_t memory = share;
@@ -223,11 +223,11 @@ nd_status nd_job_match(nd_run *j, const char *work, nd_error *err) {
   s->largest_bucket = b->largest;
   s->find_seconds = nd_job_lap(j);
   verifying v = {j, err};
-  if (j->found.direct) { /* counted already */
+  if (j->found.direct) { /* the method has counted the pairs already */
     s->candidates = j->found.counted;
     j->verified.sorted = j->found.pairs;
     j->found.pairs = NULL;
-    s->verify_seconds = nd_job_lap(j); /* nothing was left to do */
+    s->verify_seconds = nd_job_lap(j); /* nothing to verify */
     return ND_OK;
   }
   ND_TRY(nd_verify_pairs(&j->verified, &j->found, &j->source, work, verify_tick, &v, err));

@@ -1,4 +1,4 @@
-/* The jobs with results in memory; see neardup/memory.h. */
+/* Jobs with results in memory; see neardup/memory.h. */
 #include <math.h>
 #include <stdio.h>
 
@@ -14,7 +14,7 @@ typedef struct collector {
   nd_options options;
   nd_result *result;
   nd_clusters clusters;
-  uint32_t *number; /* document → text; NULL: the same */
+  uint32_t *number; /* document → text; NULL: the numbers are the same */
   size_t a_cap, b_cap, value_cap, rejection_cap;
   nd_buf strings;
 } collector;
@@ -42,13 +42,14 @@ static uint32_t number_of(const collector *c, uint32_t document) {
   return c->number ? c->number[document] : document;
 }
 
-/* Texts that are null or rejected have numbers, but are no documents. */
+/* Maps documents to texts: texts that are null or rejected have numbers, but are not documents. */
 static nd_status number_documents(collector *c, nd_error *err) {
   const nd_store *s = &c->job.store;
   uint64_t n = nd_feed_texts(c->job.feed, 0);
   bool other = nd_source_has_other(&c->job.source);
   uint64_t all = n + (other ? nd_feed_texts(c->job.feed, 1) : 0);
-  if (all >= UINT32_MAX) return nd_fail(err, ND_ERR_LIMIT, "too many texts for one run");
+  if (all >= UINT32_MAX)
+    return nd_fail(err, ND_ERR_LIMIT, "more than 4,294,967,294 texts; split the input");
   c->result->n = n;
   if (all == s->documents) return ND_OK;
   c->number = nd_malloc(s->documents * sizeof *c->number);
@@ -121,7 +122,7 @@ static nd_status list_clusters(collector *c, nd_error *err) {
   nd_summary *s = c->job.summary;
   nd_similarity kind = c->job.settings.similarity;
   size_t bytes = (size_t)(r->n + 7) / 8;
-  /* Arrow wants whole words of 64 bytes; what is behind the last bit is 0. */
+  /* Arrow requires units of 64 bytes; padding bits are 0. */
   r->keep = nd_calloc((bytes + 63) / 64 * 64 + 64, 1);
   r->cluster = nd_malloc((r->n + 1) * sizeof *r->cluster);
   r->similarity = nd_malloc((r->n + 1) * sizeof *r->similarity);
@@ -136,7 +137,7 @@ static nd_status list_clusters(collector *c, nd_error *err) {
   nd_free(size);
   for (uint32_t d = 0; d < c->clusters.n; d++) {
     uint32_t centre = c->clusters.centre[d], i = number_of(c, d);
-    if (centre == d) continue; /* so are all of the other collection */
+    if (centre == d) continue; /* always so for the reference collection */
     r->keep[i >> 3] &= (uint8_t) ~(1 << (i & 7));
     r->cluster[i] = number_of(c, centre);
     r->similarity[i] = value_of(kind, c->clusters.value[d]);
@@ -152,14 +153,14 @@ static nd_status plan(collector *c, const nd_corpus *corpus, const char *work, n
   nd_run *j = &c->job;
   if (corpus->texts) {
     const nd_format *format = j->settings.format ? j->settings.format : &nd_format_memory;
-    j->walk.inputs = 1; /* the first task; the second is what it is held against */
+    j->walk.inputs = 1; /* the first task; the second is the reference collection */
     ND_TRY(nd_feed_of_memory(&j->feed, corpus, format, &j->settings.input, err));
     j->summary->bytes = nd_feed_bytes(j->feed);
     return ND_OK;
   }
   char *spool = NULL;
   ND_TRY(nd_path_join(&spool, work, "stdin", err));
-  nd_status status = nd_job_plan(j, corpus->files, corpus->file_n, NULL, spool, err);
+  nd_status status = nd_job_input(j, corpus->files, corpus->file_n, NULL, spool, err);
   nd_free(spool);
   return status;
 }
@@ -168,7 +169,7 @@ static nd_status run(collector *c, const nd_corpus *corpus, bool dedup, const ch
                      nd_error *err) {
   nd_run *j = &c->job;
   nd_result *r = c->result;
-  if (dedup && j->settings.every_pair) { /* that is for listing; see dedup.c */
+  if (dedup && j->settings.every_pair) { /* applies to listing only; see dedup.c */
     j->settings.every_pair = false;
     j->settings.threshold = j->options->threshold;
     if (j->settings.threshold.num == 0)
@@ -203,15 +204,16 @@ static nd_status run(collector *c, const nd_corpus *corpus, bool dedup, const ch
 
 static nd_status check(const nd_corpus *corpus, const nd_options *o, nd_error *err) {
   if (!corpus->texts && corpus->file_n == 0)
-    return nd_fail(err, ND_ERR_USAGE, "there is no input; name texts, files or directories");
+    return nd_fail(err, ND_ERR_USAGE, "no input given; name texts, files or directories");
   if (o->shard[0])
-    return nd_fail(err, ND_ERR_USAGE, "--shard needs an output directory to meet in");
+    return nd_fail(err, ND_ERR_USAGE, "--shard needs an output directory, which shards share");
   if (o->csv)
     return nd_fail(err, ND_ERR_USAGE,
-                   "--csv is for lists that a run over plain files writes; leave it out");
+                   "--csv applies to lists that are written to files; leave it out");
   if (!corpus->texts) return ND_OK;
   if (o->against[0])
-    return nd_fail(err, ND_ERR_USAGE, "texts in memory cannot be held --against files: read them");
+    return nd_fail(err, ND_ERR_USAGE,
+                   "cannot compare texts in memory with files of --against; read the files");
   bool facts = corpus->texts->next || corpus->texts->facts;
   bool wants = strcmp(o->keep, "oldest") == 0 || strcmp(o->keep, "newest") == 0 ||
                strcmp(o->keep, "url") == 0 || strncmp(o->keep, "field:", 6) == 0;
@@ -227,7 +229,7 @@ static nd_status work_memory(nd_result *result, nd_summary *out, const nd_corpus
   char *work = NULL;
   *result = (nd_result){0};
   nd_status status = check(corpus, options, err);
-  /* What the rooms know of another collection is that it was named. */
+  /* A non-empty --against tells the other modules that there is a reference collection. */
   if (status == ND_OK && corpus->texts && corpus->against)
     snprintf(c.options.against, sizeof c.options.against, "texts in memory");
   if (status != ND_OK) {

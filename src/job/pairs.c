@@ -1,4 +1,4 @@
-/* nd_pairs: near-duplicate pairs as lines. */
+/* nd_pairs: lists near-duplicate pairs. */
 #include "job/job.h"
 #include "result/best_pairs.h"
 #include "result/columns.h"
@@ -8,7 +8,7 @@ static nd_status run(nd_run *j, const char *const *inputs, size_t n, const char 
                      nd_lines *lines, nd_error *err) {
   char *spool = NULL;
   ND_TRY(nd_path_join(&spool, work, "stdin", err));
-  nd_status status = nd_job_plan(j, inputs, n, NULL, spool, err);
+  nd_status status = nd_job_input(j, inputs, n, NULL, spool, err);
   nd_free(spool);
   ND_TRY(status);
   ND_TRY(nd_job_read(j, work, err));
@@ -29,7 +29,7 @@ nd_status nd_pairs(nd_summary *out, const char *const *inputs, size_t n, const n
   char *work = NULL;
   nd_status status = nd_job_open(&j, out, options, hooks, err);
   if (status == ND_OK && n == 0)
-    status = nd_fail(err, ND_ERR_USAGE, "there is no input; name files or directories, or -");
+    status = nd_fail(err, ND_ERR_USAGE, "no input given; name files or directories, or -");
   if (status == ND_OK) status = nd_workdir_private(&work, options->tmp, err);
   if (status == ND_OK) status = run(&j, inputs, n, work, &lines, err);
   nd_job_finish(&j);

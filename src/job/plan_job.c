@@ -1,5 +1,5 @@
-/* nd_plan: from what was measured on drawn documents to a plan, parameters and
- * a prediction for the whole corpus. */
+/* nd_plan: derives a sampling plan, parameters and a prediction for the entire corpus from
+ * measurements on a sample. */
 #include "neardup/plan.h"
 
 #include <inttypes.h>
@@ -41,8 +41,8 @@ static void take_groups(nd_plan_result *out, const nd_plan_facts *f, nd_decimal 
   }
 }
 
-/* Reading is measured on the corpus; --method exact reads twice and sorts what is
- * kept, and takes about as long again to count. */
+/* Reading is measured on the corpus.  --method exact reads twice and sorts the shingles kept, and
+ * counting takes about as long as sorting. */
 static void predict_exact(nd_plan_result *out, const nd_plan_facts *f, const nd_run *j) {
   double read_seconds = j->summary->read_seconds;
   double sort = 2 * f->sort_seconds / j->settings.threads;
@@ -80,7 +80,7 @@ static nd_status plan_minhash(nd_plan_result *out, const nd_plan_facts *f, const
   double t = (double)o->threshold.num / (double)o->threshold.den;
   double recall = (double)o->recall.num / (double)o->recall.den;
   nd_bands cut = nd_bands_choose(t, recall, USUAL_PERMUTATIONS, ND_MINHASH_MAX);
-  if (cut.bands == 0) { /* out of reach: the best there is */
+  if (cut.bands == 0) { /* the recall cannot be reached: takes the best possible */
     nd_bands best = nd_bands_cut(t, recall, ND_MINHASH_MAX);
     out->recall = nd_bands_recall(best, t);
     return ND_OK;
@@ -136,7 +136,7 @@ static nd_status run(nd_plan_result *out, nd_run *j, const nd_plan_request *q, n
                      const nd_sink *sink, const nd_options *o, const char *work, nd_error *err) {
   char *spool = NULL;
   ND_TRY(nd_path_join(&spool, work, "stdin", err));
-  nd_status status = nd_job_plan(j, q->inputs, q->input_n, NULL, spool, err);
+  nd_status status = nd_job_input(j, q->inputs, q->input_n, NULL, spool, err);
   nd_free(spool);
   ND_TRY(status);
   ND_TRY(nd_job_read(j, work, err));
@@ -179,7 +179,7 @@ nd_status nd_plan(nd_plan_result *out, nd_summary *summary, const nd_plan_reques
       options->recall.num >= options->recall.den)
     return nd_fail(err, ND_ERR_USAGE, "--recall is out of range: above 0, below 1");
   if (request->input_n == 0)
-    return nd_fail(err, ND_ERR_USAGE, "there is no input; name files or directories, or -");
+    return nd_fail(err, ND_ERR_USAGE, "no input given; name files or directories, or -");
   nd_plan_options(&own, options);
   nd_status status = nd_job_open(&job, summary, &own, hooks, err);
   if (status == ND_OK) status = nd_workdir_private(&work, own.tmp, err);

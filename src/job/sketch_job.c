@@ -1,4 +1,4 @@
-/* The jobs that make, merge and show sketch files; see neardup/sketchfile.h. */
+/* Creating, merging and showing sketch files; see neardup/sketchfile.h. */
 #include "neardup/sketchfile.h"
 
 #include <inttypes.h>
@@ -23,16 +23,16 @@ static nd_status fill_chunk(nd_sketch_chunk *c, nd_run *j, size_t block, nd_buf 
   for (uint32_t i = 0; i < c->docs; i++) {
     name->n = 0;
     ND_TRY(nd_ids_append(name, j->ids, b->first + i, err));
-    ND_TRY(nd_tsv_unescape(&c->ids, nd_buf_str(name), err)); /* the file has them as they are */
+    ND_TRY(nd_tsv_unescape(&c->ids, nd_buf_str(name), err)); /* ids in the file are not escaped */
     if (c->ids.n > UINT32_MAX)
-      return nd_fail(err, ND_ERR_LIMIT, "the ids of one block grew beyond 4 GiB");
+      return nd_fail(err, ND_ERR_LIMIT, "the ids of one block exceed 4 GiB");
     c->id_end[i] = (uint32_t)c->ids.n;
   }
   return ND_OK;
 }
 
-/* Weights of another collection make other sketches. */
-static nd_status hash_late(uint64_t *collection, const nd_store *s, nd_error *err) {
+/* Hashes the deferred words, which identify the collection that the weights were computed from. */
+static nd_status hash_deferred(uint64_t *collection, const nd_store *s, nd_error *err) {
   uint64_t deferred[512];
   for (uint64_t d = 0; s->has_deferred && d < s->documents;) {
     size_t n = s->documents - d < 512 ? (size_t)(s->documents - d) : 512;
@@ -50,7 +50,7 @@ static nd_status write_file(nd_run *j, nd_output *file, nd_error *err) {
   nd_sketch_writer *w = NULL;
   const nd_store *s = &j->store;
   uint64_t collection = s->documents;
-  nd_status status = hash_late(&collection, s, err);
+  nd_status status = hash_deferred(&collection, s, err);
   if (status == ND_OK) status = nd_sketch_parameters(&parameters, &j->settings, collection, err);
   if (status == ND_OK)
     status = nd_sketch_create(&w, file, nd_buf_str(&parameters), j->settings.row.total, err);
@@ -70,18 +70,17 @@ static nd_status write_file(nd_run *j, nd_output *file, nd_error *err) {
   return status;
 }
 
-/* Whatever the method reads of a document, also what it reads only from its
- * texts otherwise. */
+/* Keeps every sketch that the method uses, including those it could compute from texts instead. */
 static nd_status keep_sketches(nd_run *j, nd_error *err) {
   nd_settings *s = &j->settings;
   unsigned parts = s->permutations ? ND_HAS_MINHASH : 0;
   for (unsigned i = 0; i < ND_PARTS; i++) parts |= s->row.words[i] ? 1u << i : 0;
   if (!(parts & ~(unsigned)ND_HAS_SITE))
     return nd_fail(err, ND_ERR_USAGE,
-                   "--method %s makes no sketches; use minhash, supershingle, simhash, projection, "
+                   "--method %s has no sketches; use minhash, supershingle, simhash, projection, "
                    "combined or combined-site",
                    j->options->method);
-  s->bands = s->rows = 0; /* they are cut when the file is used */
+  s->bands = s->rows = 0; /* bands are computed when the file is used */
   nd_settings_keep(s, parts);
   return ND_OK;
 }
@@ -91,7 +90,7 @@ static nd_status sketch(nd_run *j, const char *const *inputs, size_t n, const ch
   char *spool = NULL;
   ND_TRY(keep_sketches(j, err));
   ND_TRY(nd_path_join(&spool, work, "stdin", err));
-  nd_status status = nd_job_plan(j, inputs, n, NULL, spool, err);
+  nd_status status = nd_job_input(j, inputs, n, NULL, spool, err);
   nd_free(spool);
   ND_TRY(status);
   if (!j->feed)
@@ -112,7 +111,7 @@ nd_status nd_sketch_documents(nd_summary *out, const char *const *inputs, size_t
   char *work = NULL;
   nd_status status = nd_job_open(&j, out, options, hooks, err);
   if (status == ND_OK && n == 0)
-    status = nd_fail(err, ND_ERR_USAGE, "there is no input; name files or directories, or -");
+    status = nd_fail(err, ND_ERR_USAGE, "no input given; name files or directories, or -");
   const nd_output_request request = {file, ND_OUTPUT_SKETCHES, inputs, n};
   nd_output *output = NULL;
   if (status == ND_OK) status = nd_output_open(&output, &request, options, err);
@@ -145,7 +144,8 @@ static nd_status copy_chunks(nd_sketch_writer *w, nd_sketch_reader *r, nd_sketch
 nd_status nd_sketch_merge(nd_summary *out, const char *const *files, size_t n, const char *file,
                           const nd_options *options, const nd_hooks *hooks, nd_error *err) {
   *out = (nd_summary){.files = n};
-  if (n == 0) return nd_fail(err, ND_ERR_USAGE, "there are no files to merge");
+  if (n == 0)
+    return nd_fail(err, ND_ERR_USAGE, "no sketch files to merge given; name at least one");
   nd_sketch_reader first = {.fd = -1};
   nd_sketch_writer *w = NULL;
   nd_sketch_chunk chunk = {0};
@@ -197,7 +197,7 @@ static nd_status show(nd_buf *out, nd_sketch_reader *r, const nd_hooks *hooks, n
                        ND_SKETCH_VERSION, documents, empty));
   ND_TRY(nd_buf_printf(out, err, "bytes\t%" PRIu64 "\nbytes-per-sketch\t%" PRIu32 "\n", h->bytes,
                        h->words * 8));
-  /* "name value" → "name TAB value"; a stranger's file may hold any bytes */
+  /* "name value" → "name TAB value"; a foreign file may contain any bytes */
   nd_str rest = nd_buf_str(&r->parameters), line, name;
   while (nd_line_field(&line, &rest, '\n') && line.n) {
     if (!nd_line_field(&name, &line, ' ')) break;

@@ -7,7 +7,7 @@
 
 static nd_status little_job(nd_run *j, const char *const *inputs, size_t n, const char *work,
                             nd_lines *lines, nd_error *e) {
-  ND_TRY(nd_job_plan(j, inputs, n, NULL, NULL, e));
+  ND_TRY(nd_job_input(j, inputs, n, NULL, NULL, e));
   ND_TRY(nd_job_read(j, work, e));
   ND_TRY(nd_job_match(j, work, e));
   if (j->options->top) ND_TRY(nd_best_pairs(j, (uint32_t)j->options->top, work, e));

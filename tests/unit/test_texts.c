@@ -96,7 +96,7 @@ static void a_file_that_changes(void **state) {
   write_files(true);
   ok(nd_job_open(&j, &summary, &o, NULL, &err));
   ok(nd_workdir_private(&work, "", &err));
-  ok(nd_job_plan(&j, inputs, 2, NULL, NULL, &err));
+  ok(nd_job_input(&j, inputs, 2, NULL, NULL, &err));
   ok(nd_job_read(&j, work, &err));
   int fd = open(path[FILES - 1], O_WRONLY);
   assert_true(fd >= 0);

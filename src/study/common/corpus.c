@@ -61,7 +61,7 @@ static nd_status take_record(walker *w, const nd_raw *raw, nd_error *err) {
 static nd_status walk_all(walker *w, const char *const *inputs, size_t n, const char *work,
                           const char *spool, nd_error *err) {
   nd_summary *s = w->job.summary;
-  ND_TRY(nd_job_plan(&w->job, inputs, n, NULL, spool, err));
+  ND_TRY(nd_job_input(&w->job, inputs, n, NULL, spool, err));
   ND_TRY(nd_job_count(&w->job, work, err));
   ND_TRY(nd_signer_new(&w->signer, &w->job.settings, err));
   w->range_file = UINT32_MAX;

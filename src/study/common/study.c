@@ -104,7 +104,7 @@ static nd_status run_in_directory(nd_study_function function, nd_study_run *run,
                           .more_n = 1,
                           .options = run->options};
   if (q->input_n == 0)
-    return nd_fail(err, ND_ERR_USAGE, "there is no input; name files or directories, or -");
+    return nd_fail(err, ND_ERR_USAGE, "no input given; name files or directories, or -");
   ND_TRY(nd_options_check(run->options, err));
   ND_TRY(nd_guard_check(&guard, err));
   nd_study_dir dir;

@@ -259,7 +259,7 @@ static nd_status work_on(sources *s, const char *work, nd_error *err) {
   const nd_study_request *q = s->run->request;
   char *spool = NULL;
   ND_TRY(nd_path_join(&spool, work, "stdin", err));
-  nd_status status = nd_job_plan(j, q->inputs, q->input_n, NULL, spool, err);
+  nd_status status = nd_job_input(j, q->inputs, q->input_n, NULL, spool, err);
   nd_free(spool);
   ND_TRY(status);
   ND_TRY(nd_job_read(j, work, err));

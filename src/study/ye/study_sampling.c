@@ -115,7 +115,7 @@ static nd_status run_job(nd_sampling_study *s, const char *work, nd_error *err) 
   const nd_study_request *r = s->run->request;
   char *spool = NULL;
   ND_TRY(nd_path_join(&spool, work, "stdin", err));
-  nd_status status = nd_job_plan(j, r->inputs, r->input_n, NULL, spool, err);
+  nd_status status = nd_job_input(j, r->inputs, r->input_n, NULL, spool, err);
   nd_free(spool);
   ND_TRY(status);
   ND_TRY(nd_job_read(j, work, err));
