@@ -73,9 +73,8 @@ typedef struct printer {
 } printer;
 
 void nd_printer_clear(nd_printer *p) {
-  nd_free(p->end);
+  nd_shingler_clear(&p->shingler);
   nd_fingerprints_clear(&p->prints);
-  nd_shingles_clear(&p->shingles);
   nd_sampler_clear(&p->sampler);
   nd_free(p->items);
   nd_free(p->spare);
@@ -89,13 +88,13 @@ static void printer_clear(printer *p) {
 
 /* The sizes of what is kept by every ratio that is not finer than its own. */
 static void level_sizes(merger *m, const nd_printer *p, uint32_t document) {
-  uint64_t own = nd_sample_modulus(p->sampler.sample, p->count);
+  uint64_t own = nd_sample_modulus(p->sampler.sample, p->shingler.tokens);
   uint32_t *size = m->size + (size_t)document * m->levels;
   for (unsigned l = 0; l < m->levels; l++) {
     if (m->modulus[l] == own) m->level[document] = (uint8_t)l;
     size[l] = 0;
-    for (size_t i = 0; i < p->shingles.n; i++)
-      size[l] += (nd_sample_key(p->shingles.fingerprint[i]) & (m->modulus[l] - 1)) == 0;
+    for (size_t i = 0; i < p->shingler.shingles.n; i++)
+      size[l] += (nd_sample_key(p->shingler.shingles.fingerprint[i]) & (m->modulus[l] - 1)) == 0;
   }
 }
 
@@ -103,10 +102,11 @@ static void level_sizes(merger *m, const nd_printer *p, uint32_t document) {
 static nd_status sample_prints(nd_printer *p, const nd_settings *s, nd_str text, nd_error *err) {
   bool emptied;
   uint64_t digest = XXH3_64bits(text.p, text.n);
-  ND_TRY(nd_shingle_make(&p->shingles, text, p->end, p->count, s->shingle, s->options->seed, false,
+  nd_shingler *g = &p->shingler;
+  ND_TRY(nd_shingle_make(&g->shingles, text, g->end, g->tokens, s->shingle, s->options->seed, false,
                          err));
-  ND_TRY(nd_sampler_run(&p->sampler, &emptied, &p->shingles, p->count, digest, err));
-  p->prints.n = p->shingles.n;
+  ND_TRY(nd_sampler_run(&p->sampler, &emptied, &g->shingles, g->tokens, digest, err));
+  p->prints.n = g->shingles.n;
   for (size_t i = 0; i < p->prints.n; i++) {
     uint32_t from = p->sampler.kept[i];
     p->prints.low[i] = emptied ? digest : p->prints.low[from];
@@ -135,9 +135,9 @@ static void sort_items(nd_item *items, nd_item *spare, size_t n) {
 nd_status nd_printer_run(nd_printer *p, const nd_settings *s, nd_str text, uint32_t document,
                          nd_error *err) {
   p->sampler.sample = &s->sample;
-  ND_TRY(nd_token_ends(&p->end, &p->count, &p->cap, text, err));
-  ND_TRY(
-      nd_fingerprint_shingles(&p->prints, text, p->end, p->count, s->shingle, s->fingerprint, err));
+  ND_TRY(nd_shingler_split(&p->shingler, text, err));
+  ND_TRY(nd_fingerprint_shingles(&p->prints, text, p->shingler.end, p->shingler.tokens, s->shingle,
+                                 s->fingerprint, err));
   if (s->sample.on) ND_TRY(sample_prints(p, s, text, err));
   size_t n = p->prints.n, kept = 0;
   ND_TRY(nd_array_grow(&p->items, &p->item_cap, n, sizeof *p->items, err));

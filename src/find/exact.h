@@ -3,6 +3,7 @@
 #ifndef ND_FIND_EXACT_H
 #define ND_FIND_EXACT_H
 
+#include "feature/shingler.h"
 #include "find/find.h"
 
 /* The fingerprints of a document's distinct shingles (those that --sample keeps):
@@ -10,10 +11,8 @@
 typedef struct nd_printer {
   nd_item *items;
   size_t n;
-  uint32_t *end;
-  size_t count, cap; /* tokens */
+  nd_shingler shingler; /* the shingles only with --sample */
   nd_fingerprints prints;
-  nd_shingles shingles; /* --sample */
   nd_sampler sampler;
   nd_item *spare;
   size_t item_cap, spare_cap;

@@ -8,9 +8,9 @@
 
 #include "base/clock.h"
 #include "base/threads.h"
+#include "feature/shingler.h"
 #include "find/setjoin_work.h"
 #include "join/edit_join.h"
-#include "text/words.h"
 
 enum { JOB_DOCUMENTS = 1 << 10 };
 
@@ -18,25 +18,9 @@ enum { JOB_DOCUMENTS = 1 << 10 };
 typedef struct reader {
   nd_texts *texts;
   nd_buf text;
-  uint32_t *end;
-  size_t count, cap;
-  nd_shingles shingles;
+  nd_shingler shingler;
   nd_sampler sampler;
-  uint64_t *spare;
-  size_t spare_cap;
 } reader;
-
-/* Sorted, each once: what a record of a block is. */
-static nd_status tidy(reader *r, nd_error *err) {
-  uint64_t *a = r->shingles.fingerprint;
-  size_t n = r->shingles.n, kept = 0;
-  ND_TRY(nd_array_grow(&r->spare, &r->spare_cap, n, sizeof *r->spare, err));
-  nd_radix_u64(a, r->spare, n);
-  for (size_t i = 0; i < n; i++)
-    if (i == 0 || a[i] != a[kept - 1]) a[kept++] = a[i];
-  r->shingles.n = kept;
-  return ND_OK;
-}
 
 static nd_status add_document(nd_setjoin_part *p, reader *r, const nd_setjoin *j, uint32_t document,
                               nd_error *err) {
@@ -46,15 +30,14 @@ static nd_status add_document(nd_setjoin_part *p, reader *r, const nd_setjoin *j
   if (j->texts) {
     ND_TRY(nd_buf_append(&p->bytes, text.p, text.n, err));
   } else {
-    ND_TRY(nd_token_ends(&r->end, &r->count, &r->cap, text, err));
-    ND_TRY(nd_shingle_make(&r->shingles, text, r->end, r->count, s->shingle, s->options->seed,
-                           false, err));
+    nd_shingler *g = &r->shingler;
+    ND_TRY(nd_shingler_run(g, text, s->shingle, s->options->seed, err));
     bool emptied;
     if (s->sample.on)
-      ND_TRY(nd_sampler_run(&r->sampler, &emptied, &r->shingles, r->count,
+      ND_TRY(nd_sampler_run(&r->sampler, &emptied, &g->shingles, g->tokens,
                             XXH3_64bits(text.p, text.n), err));
-    if (j->spill) ND_TRY(tidy(r, err));
-    ND_TRY(nd_buf_append(&p->bytes, r->shingles.fingerprint, r->shingles.n * 8, err));
+    if (j->spill) ND_TRY(nd_shingler_sort(g, err)); /* what a record of a block is */
+    ND_TRY(nd_buf_append(&p->bytes, g->shingles.fingerprint, g->shingles.n * 8, err));
   }
   ND_TRY(nd_array_grow(&p->end, &p->cap, p->n + 1, sizeof *p->end, err));
   p->end[p->n++] = p->bytes.n;
@@ -94,9 +77,7 @@ static nd_status read_job(void *context, unsigned member, uint64_t job, nd_error
   nd_free(part.end);
   nd_texts_free(r.texts);
   nd_buf_clear(&r.text);
-  nd_free(r.end);
-  nd_free(r.spare);
-  nd_shingles_clear(&r.shingles);
+  nd_shingler_clear(&r.shingler);
   nd_sampler_clear(&r.sampler);
   return status;
 }

@@ -6,8 +6,8 @@
 
 #include "base/clock.h"
 #include "base/threads.h"
+#include "feature/shingler.h"
 #include "store/workdir.h"
-#include "text/words.h"
 
 /* Size classes by tokens, in steps of √2: 0 … 15, 16 … 22, 23 … 31, … 32768 and more. */
 static const uint64_t bounds[] = {16,   23,   32,   45,    64,    91,    128,   181,
@@ -41,11 +41,7 @@ typedef struct listed {
 typedef struct lister {
   nd_texts *texts;
   nd_buf text;
-  uint32_t *end;
-  size_t count, end_cap;
-  nd_shingles shingles;
-  uint64_t *scratch;
-  size_t scratch_cap;
+  nd_shingler shingler;
 } lister;
 
 typedef struct chooser {
@@ -271,30 +267,22 @@ static nd_status draw(drawing *d, const nd_text_source *source, uint64_t limit, 
 static void lister_clear(lister *l) {
   nd_texts_free(l->texts);
   nd_buf_clear(&l->text);
-  nd_free(l->end);
-  nd_shingles_clear(&l->shingles);
-  nd_free(l->scratch);
+  nd_shingler_clear(&l->shingler);
 }
 
 static nd_status list_shingles(listed *out, lister *l, chooser *c, uint32_t record, nd_error *err) {
   const nd_settings *s = c->source->settings;
   out->record = UINT32_MAX;
   ND_TRY(nd_texts_get(&l->text, l->texts, c->document[record], err));
-  nd_str text = nd_buf_str(&l->text);
-  ND_TRY(nd_token_ends(&l->end, &l->count, &l->end_cap, text, err));
-  ND_TRY(nd_shingle_make(&l->shingles, text, l->end, l->count, s->shingle, s->options->seed, false,
-                         err));
-  size_t n = l->shingles.n;
-  ND_TRY(nd_array_grow(&out->key, &out->cap, n, sizeof *out->key, err));
-  ND_TRY(nd_array_grow(&l->scratch, &l->scratch_cap, n, sizeof *l->scratch, err));
-  for (size_t i = 0; i < n; i++) out->key[i] = nd_sample_key(l->shingles.fingerprint[i]);
-  nd_radix_u64(out->key, l->scratch, n);
-  out->n = 0;
+  nd_shingler *g = &l->shingler;
+  ND_TRY(nd_shingler_run(g, nd_buf_str(&l->text), s->shingle, s->options->seed, err));
+  ND_TRY(nd_shingler_keys(g, err));
+  ND_TRY(nd_array_grow(&out->key, &out->cap, g->keys, sizeof *out->key, err));
+  out->n = g->keys;
   memset(out->cell, 0, sizeof out->cell);
-  for (size_t i = 0; i < n; i++) {
-    if (i && out->key[i] == out->key[i - 1]) continue;
-    out->cell[out->key[i] % ND_TRIAL_RESIDUES]++;
-    out->key[out->n++] = out->key[i];
+  for (size_t i = 0; i < g->keys; i++) {
+    out->key[i] = g->key[i];
+    out->cell[g->key[i] % ND_TRIAL_RESIDUES]++;
   }
   out->record = record;
   return ND_OK;
@@ -312,9 +300,9 @@ static nd_status measure_sizes(void *context, unsigned member, uint64_t job, nd_
   nd_status status = nd_texts_new(&l.texts, c->source, err);
   for (uint64_t r = job * JOB_RECORDS; r < end && status == ND_OK; r++) {
     status = list_shingles(&one, &l, c, (uint32_t)r, err);
-    c->tokens[r] = (uint32_t)l.count;
+    c->tokens[r] = (uint32_t)l.shingler.tokens;
     c->size[r] = (uint32_t)one.n;
-    c->all[r] = (uint32_t)l.shingles.n;
+    c->all[r] = (uint32_t)l.shingler.shingles.n;
   }
   lister_clear(&l);
   nd_free(one.key);

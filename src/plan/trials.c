@@ -17,8 +17,8 @@
 
 #include "base/threads.h"
 #include "candidate/scatter.h"
+#include "feature/shingler.h"
 #include "plan/trial_lists.h"
-#include "text/words.h"
 
 enum { JOB_RECORDS = 1 << 8, PART_ITEMS = 1 << 16, LEAST_BITS = 4, MOST_BITS = 10 };
 
@@ -27,31 +27,21 @@ enum { JOB_RECORDS = 1 << 8, PART_ITEMS = 1 << 16, LEAST_BITS = 4, MOST_BITS = 1
 typedef struct lister {
   nd_texts *texts;
   nd_buf text;
-  nd_shingles shingles;
-  uint32_t *end;
-  size_t end_cap;
-  uint64_t *key, *scratch;
+  nd_shingler shingler;
   nd_item *items;
-  size_t key_cap, scratch_cap, item_cap;
+  size_t item_cap;
 } lister;
 
 static nd_status list_record(nd_trials *t, lister *l, uint32_t record, nd_error *err) {
   const nd_settings *s = t->source->settings;
-  size_t count, n = 0;
+  nd_shingler *g = &l->shingler;
   ND_TRY(nd_texts_get(&l->text, l->texts, t->document[record], err));
-  ND_TRY(nd_token_ends(&l->end, &count, &l->end_cap, nd_buf_str(&l->text), err));
-  ND_TRY(nd_shingle_make(&l->shingles, nd_buf_str(&l->text), l->end, count, s->shingle,
-                         s->options->seed, false, err));
-  t->tokens[record] = (uint32_t)count;
-  const size_t all = l->shingles.n;
-  ND_TRY(nd_array_grow(&l->key, &l->key_cap, all, sizeof *l->key, err));
-  ND_TRY(nd_array_grow(&l->scratch, &l->scratch_cap, all, sizeof *l->scratch, err));
-  ND_TRY(nd_array_grow(&l->items, &l->item_cap, all, sizeof *l->items, err));
-  for (size_t i = 0; i < all; i++) l->key[i] = nd_sample_key(l->shingles.fingerprint[i]);
-  nd_radix_u64(l->key, l->scratch, all);
-  for (size_t i = 0; i < all; i++)
-    if (i == 0 || l->key[i] != l->key[i - 1]) l->items[n++] = (nd_item){l->key[i], record};
-  return nd_scatter_add(t->shingles, l->items, n, err);
+  ND_TRY(nd_shingler_run(g, nd_buf_str(&l->text), s->shingle, s->options->seed, err));
+  ND_TRY(nd_shingler_keys(g, err));
+  t->tokens[record] = (uint32_t)g->tokens;
+  ND_TRY(nd_array_grow(&l->items, &l->item_cap, g->keys, sizeof *l->items, err));
+  for (size_t i = 0; i < g->keys; i++) l->items[i] = (nd_item){g->key[i], record};
+  return nd_scatter_add(t->shingles, l->items, g->keys, err);
 }
 
 static nd_status list_records(void *context, unsigned member, uint64_t job, nd_error *err) {
@@ -66,10 +56,7 @@ static nd_status list_records(void *context, unsigned member, uint64_t job, nd_e
     status = list_record(t, &l, (uint32_t)r, err);
   nd_texts_free(l.texts);
   nd_buf_clear(&l.text);
-  nd_shingles_clear(&l.shingles);
-  nd_free(l.end);
-  nd_free(l.key);
-  nd_free(l.scratch);
+  nd_shingler_clear(&l.shingler);
   nd_free(l.items);
   return status;
 }

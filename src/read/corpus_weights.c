@@ -2,8 +2,8 @@
 #include "read/corpus_weights.h"
 
 #include "base/threads.h"
+#include "feature/shingler.h"
 #include "read/sketches.h"
-#include "text/words.h"
 
 enum { JOB_DOCUMENTS = 1 << 10 };
 
@@ -18,9 +18,7 @@ typedef struct weigher {
 typedef struct scratch {
   nd_texts *texts;
   nd_buf text;
-  uint32_t *end;
-  size_t count, cap;
-  nd_shingles features;
+  nd_shingler shingler;
   nd_simhash simhash;
   uint64_t out[JOB_DOCUMENTS]; /* the job's sketches */
 } scratch;
@@ -29,11 +27,12 @@ static nd_status weigh(weigher *w, scratch *s, uint32_t document, nd_error *err)
   const nd_settings *set = w->source->settings;
   ND_TRY(nd_texts_get(&s->text, s->texts, document, err));
   nd_str text = nd_buf_str(&s->text);
-  ND_TRY(nd_token_ends(&s->end, &s->count, &s->cap, text, err));
-  ND_TRY(nd_sketches_features(&s->features, set, text, s->end, s->count, err));
-  const uint64_t *fp = s->features.fingerprint;
-  if (w->count) return nd_simhash_count(&w->frequencies, &s->simhash, fp, s->features.n, err);
-  return nd_simhash_sketch(&s->out[document % JOB_DOCUMENTS], &s->simhash, fp, s->features.n, err);
+  nd_shingler *g = &s->shingler;
+  ND_TRY(nd_shingler_split(g, text, err));
+  ND_TRY(nd_sketches_features(&g->shingles, set, text, g->end, g->tokens, err));
+  const uint64_t *fp = g->shingles.fingerprint;
+  if (w->count) return nd_simhash_count(&w->frequencies, &s->simhash, fp, g->shingles.n, err);
+  return nd_simhash_sketch(&s->out[document % JOB_DOCUMENTS], &s->simhash, fp, g->shingles.n, err);
 }
 
 static nd_status weigh_job(void *context, unsigned member, uint64_t job, nd_error *err) {
@@ -55,8 +54,7 @@ static nd_status weigh_job(void *context, unsigned member, uint64_t job, nd_erro
                                begin * sizeof *s.out, "a temporary file for sketches", err);
   nd_texts_free(s.texts);
   nd_buf_clear(&s.text);
-  nd_free(s.end);
-  nd_shingles_clear(&s.features);
+  nd_shingler_clear(&s.shingler);
   nd_simhash_clear(&s.simhash);
   return status;
 }

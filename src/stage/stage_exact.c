@@ -33,29 +33,19 @@ nd_status nd_stage_prints(nd_spread *out, uint32_t *sizes, nd_stage *s, const ui
 nd_status nd_stage_census(nd_spread *out, nd_stage *s, const nd_str *text, size_t n,
                           nd_error *err) {
   const nd_settings *set = &s->settings;
-  nd_printer p = {0}; /* only for its buffers */
+  nd_shingler g = {0};
   nd_status status = ND_OK;
   uint32_t places = nd_spread_places(out);
   for (size_t i = 0; i < n && status == ND_OK; i++) {
-    status = nd_token_ends(&p.end, &p.count, &p.cap, text[i], err);
-    if (status == ND_OK)
-      status = nd_shingle_make(&p.shingles, text[i], p.end, p.count, set->shingle,
-                               set->options->seed, false, err);
-    if (status == ND_OK)
-      status = nd_array_grow(&s->items, &s->item_cap, p.shingles.n, sizeof *s->items, err);
-    if (status == ND_OK)
-      status = nd_array_grow(&s->spare, &s->spare_cap, p.shingles.n, sizeof *s->spare, err);
-    if (status != ND_OK) break;
-    for (size_t k = 0; k < p.shingles.n; k++) s->items[k] = (nd_item){p.shingles.fingerprint[k], 1};
-    nd_radix_items(s->items, s->spare, p.shingles.n);
-    for (size_t k = 0; k < p.shingles.n && status == ND_OK; k++) {
-      uint64_t key = s->items[k].key;
-      if (k && key == s->items[k - 1].key) continue;
+    status = nd_shingler_run(&g, text[i], set->shingle, set->options->seed, err);
+    if (status == ND_OK) status = nd_shingler_sort(&g, err);
+    for (size_t k = 0; status == ND_OK && k < g.shingles.n; k++) {
+      uint64_t key = g.shingles.fingerprint[k];
       if (nd_sample_key(key) % set->sample.mod != set->sample.residue) continue;
       status = nd_spread_add(out, nd_share_of(nd_mix(key), places), key, 1, err);
     }
   }
-  nd_printer_clear(&p);
+  nd_shingler_clear(&g);
   return status;
 }
 

@@ -1,7 +1,7 @@
 /* Kept shingles as sorted keys, compared by merging; see sampled.h. */
 #include "verify/sampled.h"
 
-#include "text/words.h"
+#include "feature/shingler.h"
 
 enum { SLOTS = 512 };
 
@@ -18,12 +18,8 @@ struct nd_sampled {
   uint64_t memory, bytes;
   size_t hand_over; /* the next slot to give up */
   nd_buf text;
-  uint32_t *end;
-  size_t count, end_cap;
-  nd_shingles shingles;
+  nd_shingler shingler;
   nd_sampler sampler;
-  uint64_t *spare;
-  size_t spare_cap;
   kept slot[SLOTS + 1]; /* by number modulo SLOTS; the last for one that clashes */
 };
 
@@ -42,10 +38,8 @@ nd_status nd_sampled_new(nd_sampled **out, const nd_settings *settings, uint64_t
 void nd_sampled_free(nd_sampled *s) {
   if (!s) return;
   nd_buf_clear(&s->text);
-  nd_free(s->end);
-  nd_shingles_clear(&s->shingles);
+  nd_shingler_clear(&s->shingler);
   nd_sampler_clear(&s->sampler);
-  nd_free(s->spare);
   for (size_t i = 0; i <= SLOTS; i++) nd_free(s->slot[i].key);
   nd_free(s);
 }
@@ -55,24 +49,18 @@ static nd_status load(nd_sampled *s, kept *k, nd_texts *texts, uint32_t document
   bool emptied;
   k->document = UINT32_MAX;
   ND_TRY(nd_texts_get(&s->text, texts, document, err));
-  nd_str text = nd_buf_str(&s->text);
-  ND_TRY(nd_token_ends(&s->end, &s->count, &s->end_cap, text, err));
-  ND_TRY(nd_shingle_make(&s->shingles, text, s->end, s->count, set->shingle, set->options->seed,
-                         false, err));
-  ND_TRY(nd_sampler_run(&s->sampler, &emptied, &s->shingles, s->count, 0, err));
-  size_t n = emptied ? 0 : s->shingles.n;
+  nd_shingler *g = &s->shingler;
+  ND_TRY(nd_shingler_run(g, nd_buf_str(&s->text), set->shingle, set->options->seed, err));
+  ND_TRY(nd_sampler_run(&s->sampler, &emptied, &g->shingles, g->tokens, 0, err));
+  ND_TRY(nd_shingler_keys(g, err));
+  const size_t n = emptied ? 0 : g->keys;
   s->bytes -= k->cap * sizeof *k->key;
   nd_status status = nd_array_grow(&k->key, &k->cap, n, sizeof *k->key, err);
   s->bytes += k->cap * sizeof *k->key;
   ND_TRY(status);
-  ND_TRY(nd_array_grow(&s->spare, &s->spare_cap, n, sizeof *s->spare, err));
-  for (size_t i = 0; i < n; i++) k->key[i] = nd_sample_key(s->shingles.fingerprint[i]);
-  nd_radix_u64(k->key, s->spare, n);
-  size_t distinct = 0;
-  for (size_t i = 0; i < n; i++)
-    if (i == 0 || k->key[i] != k->key[i - 1]) k->key[distinct++] = k->key[i];
-  k->n = (uint32_t)distinct;
-  k->modulus = nd_sample_modulus(&set->sample, s->count);
+  if (n) memcpy(k->key, g->key, n * sizeof *k->key);
+  k->n = (uint32_t)n;
+  k->modulus = nd_sample_modulus(&set->sample, g->tokens);
   k->document = document;
   return ND_OK;
 }
