@@ -114,8 +114,8 @@ def all_parts():
         Part("test", "power cuts", python("tests/power/run.py", "--moments", "2"),
              after="prepare Java and Python's packages"),
         Part("test", "nets", python("tests/nets/run.py", "--quick")),
-        compiling("all", "asan"),
-        units("all", "asan", "unit tests, address and undefined-behaviour sanitizers", wrapper),
+        compiling("test", "asan"),
+        units("test", "asan", "unit tests, address and undefined-behaviour sanitizers", wrapper),
 
         compiling("all", "tsan"),
         Part("all", "Spark on a cluster",

@@ -6,14 +6,17 @@ tests/spark/run.py [pytest arguments]   all of tests/spark, or the files that ar
 Java 17 is installed where that may be done; without it, all is skipped.
 """
 
+import ctypes
 import os
 import re
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+PR_SET_CHILD_SUBREAPER = 36  # of Linux
 VERDICT = re.compile(r"^(tests/(?:spark|stores)/)?(\S+::.+?|\S+\.py) (PASSED|FAILED|ERROR|SKIPPED)(.*)$")
 
 
@@ -22,6 +25,22 @@ def run_pytest(arguments):
         [ROOT / "build/venv/bin/python", "-m", "pytest", "-v", "--tb=short", "-rs", *arguments],
         cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         encoding="utf-8", errors="replace", env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
+
+
+def adopt_orphans():
+    """Spark's Java outlives the Python that started it; here it can be waited for, so that its CPU
+    time counts."""
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def wait_for_orphans(seconds=20):
+    end = time.monotonic() + seconds
+    try:
+        while time.monotonic() < end:
+            if os.waitpid(-1, os.WNOHANG)[0] == 0:
+                time.sleep(0.1)
+    except ChildProcessError:
+        pass
 
 
 def read(output):
@@ -47,7 +66,9 @@ def main(folder="tests/spark", packages=("spark",)):
     arguments = sys.argv[1:]
     if not any(a.startswith(folder) for a in arguments):
         arguments.insert(0, folder)
+    adopt_orphans()
     done = run_pytest(arguments)
+    wait_for_orphans()
     verdicts = read(done.stdout)
     if done.returncode or not verdicts:
         print("\n".join("# " + line for line in done.stdout.splitlines()))
