@@ -1,7 +1,7 @@
 """The command: `neardup …` and `python -m neardup …`.
 
-It is the C command that lies in the package, but for Parquet files and folders of Hugging Face
-datasets, which `dedup` and `pairs` read here, through pyarrow.
+Runs the C command in the package, except that `dedup` and `pairs` read Parquet files and
+directories of Hugging Face datasets here, through pyarrow.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ COMMAND = Path(__file__).parent / "neardup-command"
 
 
 def parse(command: str, words: list[str]) -> tuple[dict[str, Any], list[str], str | None] | None:
-    """Options, inputs and -o; None for what only the C command can answer (help, mistakes)."""
+    """Returns options, inputs and -o; None if the C command must answer (help, wrong usage)."""
     from neardup import _core
 
     table = {row["name"].replace("_", "-"): row for row in _core.option_table()}
@@ -55,7 +55,7 @@ def parse(command: str, words: list[str]) -> tuple[dict[str, Any], list[str], st
 
 
 def tables(words: list[str]) -> int | None:
-    """Does the job when it is one for pyarrow: the exit status; else None."""
+    """Runs a job on pyarrow input and returns the exit status; returns None for other input."""
     if not words or words[0] not in ("dedup", "pairs"):
         return None
     parsed = parse(words[0], words[1:])
@@ -90,7 +90,7 @@ def tables(words: list[str]) -> int | None:
 
 
 def list_pairs(inputs: list[str], options: dict[str, Any]) -> int:
-    """Rows have places for ids: FILE:ROW, or the column of ids."""
+    """Writes pairs; the id of a row is its value in the id column, or FILE:ROW."""
     from neardup import _core, parquet
 
     checked = _core.Options(**options)

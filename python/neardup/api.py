@@ -1,4 +1,4 @@
-"""`dedup` and `pairs`: the main job over texts in memory or files."""
+"""`dedup` and `pairs` for texts in memory and for files."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from neardup._core import Array, Pairs
 
 Progress: TypeAlias = Callable[[str, int, int, int, float], object]
-"""Called with the stage, what is done of it, its total (0: unknown), the documents so far and the
-seconds since the start."""
+"""Called with the stage, its progress, its total (0 if unknown), the number of documents so far and
+the seconds since the start."""
 
 
 @runtime_checkable
@@ -38,25 +38,26 @@ Input: TypeAlias = Union[Texts, Path, Sequence["os.PathLike[str]"]]
 
 
 class Result:
-    """What `dedup` found.
+    """The result of `dedup`.
 
-    Documents are numbered from 0, as they came. ``keep``, ``cluster``, ``similarity`` and ``pairs``
+    Documents are numbered from 0, in input order. ``keep``, ``cluster``, ``similarity`` and ``pairs``
     are Arrow arrays: ``table.filter(pyarrow.array(result.keep))`` is the corpus without its
     near-duplicates.
     """
 
     keep: Array
-    """True for documents that stay. A rejected one has False here, and is in ``rejected``."""
+    """True for kept documents. A rejected document has False and is listed in ``rejected``."""
     cluster: Array
-    """The number of the document kept in its place; its own when it is kept."""
+    """The number of the document kept in its place; its own if it is kept."""
     similarity: Array
-    """The similarity to that one."""
+    """The similarity to that document."""
     pairs: Pairs
-    """The near-duplicate pairs (a, b, similarity), each true; exact copies once, with their first."""
+    """The near-duplicate pairs (a, b, similarity), each verified; an exact duplicate appears only with
+    its first occurrence."""
     ids: Array | None
-    """Of files: the documents' ids."""
+    """The ids of the documents, for files."""
     rejected: list[tuple[int | str, str]]
-    """Documents that could not be read: the number (of files: the place), and the reason."""
+    """Documents that could not be read: number (for files: location) and reason."""
     summary: dict[str, Any]
     """Counts, parameters, predicted recall, times and memory."""
 
@@ -73,7 +74,7 @@ class Result:
         return len(self.keep)
 
     def kept(self) -> list[int]:
-        """The numbers of the documents that stay."""
+        """The numbers of the kept documents."""
         return [i for i, k in enumerate(self.keep) if k]
 
     def __repr__(self) -> str:
@@ -85,7 +86,7 @@ class Result:
 
 
 def paths_of(texts: object) -> list[str] | None:
-    """The paths, when it is paths: one str or PathLike, or a sequence of PathLike."""
+    """The paths if the argument is one str or PathLike, or a sequence of PathLike; else None."""
     if isinstance(texts, (str, os.PathLike)):
         return [os.fspath(texts)]
     if isinstance(texts, (list, tuple)) and texts and all(isinstance(t, os.PathLike) for t in texts):
@@ -94,7 +95,7 @@ def paths_of(texts: object) -> list[str] | None:
 
 
 def _unwrap(texts: Any) -> Any:
-    """A Dataset of Hugging Face as the Arrow table in it."""
+    """Returns the Arrow table of a Hugging Face Dataset, any other object unchanged."""
     if hasattr(texts, "__arrow_c_stream__") or not hasattr(texts, "with_format"):
         return texts
     if getattr(texts, "_indices", None) is not None:
@@ -104,7 +105,7 @@ def _unwrap(texts: Any) -> Any:
 
 
 def keep_column(options: dict[str, Any]) -> str | None:
-    """The column that keep= looks at, if any."""
+    """The column that keep= reads, if any."""
     keep = options.get("keep")
     if not isinstance(keep, str):
         return None
@@ -129,18 +130,18 @@ def _job(
 
         if parquet.any_table(paths):
             if against is not None or keep_values is not None:
-                raise UsageError("against= and keep_values= go with texts in memory or plain files")
+                raise UsageError("against= and keep_values= do not support Parquet")
             flow = parquet.flow(paths, options)
             return _run(_core.MemoryJob(_core.Options(**options), progress, flow, dedup=dedup))
         if keep_values is not None:
-            raise UsageError("keep_values= goes with texts in memory; files have their own values")
+            raise UsageError("keep_values= needs texts in memory; files have their own values")
         if against is not None:
             if paths_of(against) is None:
-                raise UsageError("files can be held against=files only")
+                raise UsageError("against= must be files too")
             options["against"] = os.fspath(against)
         return _run(_core.MemoryJob(_core.Options(**options), progress, None, files=paths, dedup=dedup))
     if paths_of(against) is not None:
-        raise UsageError("texts in memory can be held against= texts only")
+        raise UsageError("against= must be texts in memory too")
     checked = _core.Options(**options)
     checked.check()
     field = str(options.get("text_field") or "text")
@@ -155,7 +156,7 @@ def _run(job: _core.MemoryJob) -> dict[str, Any]:
     if parts["rejected"]:
         place, reason = parts["rejected"][0]
         warnings.warn(
-            f"{len(parts['rejected'])} documents were rejected, the first is {place}: {reason}",
+            f"{len(parts['rejected'])} documents were rejected, e.g. {place}: {reason}",
             RejectedWarning,
             stacklevel=4,
         )
@@ -171,11 +172,11 @@ def dedup(
     progress: Progress | None = None,
     **options: Any,
 ) -> Result:
-    """Finds near-duplicates, and which document of each group to keep.
+    """Finds near-duplicates and the document of each cluster to keep.
 
     `texts` is a list of str, or any object with the Arrow PyCapsule interface (a column or table of
     pyarrow, polars, pandas or datasets; the option `text_field` names the column), which is read
-    where it lies; or a path, or a list of `pathlib.Path`, to files of any format the command reads.
+    in place; or a path, or a list of `pathlib.Path`, to files of any format the command reads.
 
     >>> import neardup
     >>> result = neardup.dedup([
@@ -190,8 +191,8 @@ def dedup(
     >>> result.pairs.to_pylist()
     [(0, 2, 1.0)]
 
-    `threshold` is decided on the decimal that you give. `against` is another collection: only what
-    is in it already is dropped, and its documents have the numbers from ``len(texts)`` on.
+    `threshold` is applied exactly as the decimal you give. `against` is a reference collection: only
+    near-duplicates of its documents are dropped. Its documents are numbered from ``len(texts)``.
     `keep_values` has a value per text for ``keep="newest"``, ``"oldest"``, ``"url"`` or
     ``"field:NAME"``; a table has them in its columns. `options` are those of the command, with
     underscores: ``shingle="chars:9"``, ``method="exact"``, ``keep="longest"``, ``threads=4``; see
@@ -213,7 +214,7 @@ def pairs(
     progress: Progress | None = None,
     **options: Any,
 ) -> Pairs:
-    """All near-duplicate pairs (a, b, similarity); every pair of exact copies too.
+    """Lists near-duplicate pairs (a, b, similarity), including every pair of exact duplicates.
 
     >>> import neardup
     >>> neardup.pairs(["one two three", "One, two, three!", "one two three"]).to_pylist()
@@ -222,7 +223,7 @@ def pairs(
     ...               method="exact").to_pylist()
     [(0, 1, 0.6)]
 
-    Takes what `dedup` takes.
+    The arguments are those of `dedup`.
     """
     parts = _job(False, texts, against, None, progress, {"threshold": threshold, **options})
     found: Pairs = parts["pairs"]
@@ -230,7 +231,7 @@ def pairs(
 
 
 def options(command: str = "dedup") -> dict[str, dict[str, Any]]:
-    """The options of a command, from the library's table.
+    """Returns the options of a command.
 
     >>> import neardup
     >>> neardup.options()["recall"]["default"]
@@ -249,9 +250,9 @@ def dedup_files(
     progress: Progress | None = None,
     **options: Any,
 ) -> dict[str, Any]:
-    """Does what ``neardup dedup INPUT... -o OUTPUT`` does, and returns the summary.
+    """Runs ``neardup dedup INPUT... -o OUTPUT`` and returns the summary.
 
-    Parquet files and folders of Hugging Face datasets are read and written by pyarrow.
+    Parquet files and directories of Hugging Face datasets are read and written with pyarrow.
     """
     given = [inputs] if isinstance(inputs, (str, os.PathLike)) else list(inputs)
     paths = [os.fspath(p) for p in given]

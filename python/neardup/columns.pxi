@@ -1,5 +1,5 @@
-# Texts as the library reads them: chunks that point into Python strings or into
-# Arrow arrays.  Nothing is copied; the objects are kept alive beside the chunks.
+# Texts for the library: chunks that point into Python strings or Arrow arrays.
+# Nothing is copied; `owners` keeps the objects alive.
 
 cdef class _Schema:
     cdef ArrowSchema c
@@ -16,12 +16,12 @@ cdef class _Array:
 
 
 cdef class _Block:
-    """Memory of our own."""
+    """An owned block of memory."""
     cdef void *p
     def __cinit__(self, size_t n):
         self.p = calloc(n if n else 1, 1)
         if self.p == NULL:
-            raise OutOfMemory(f"{n} bytes were refused")
+            raise OutOfMemory(f"cannot allocate {n} bytes")
     def __dealloc__(self):
         free(self.p)
 
@@ -30,7 +30,7 @@ cdef void *_pointer(capsule, const char *name) except NULL:
     try:
         return PyCapsule_GetPointer(capsule, name)
     except (ValueError, TypeError) as e:
-        raise DataError(f"the object's Arrow interface gave no {name.decode()}: {e}") from None
+        raise DataError(f"the object's Arrow interface returned no {name.decode()}: {e}") from None
 
 
 cdef str _format(const ArrowSchema *s):
@@ -46,7 +46,7 @@ cdef object _columns(const ArrowSchema *s):
 
 
 cdef _choose_column(const ArrowSchema *s, str wanted, bint sure):
-    """The number of a table's text column."""
+    """The index of the text column of a table."""
     names = _columns(s)
     if wanted in names:
         return names.index(wanted)
@@ -60,7 +60,7 @@ cdef _choose_column(const ArrowSchema *s, str wanted, bint sure):
 
 cdef bint _fill(nd_chunk *out, const ArrowSchema *s, const ArrowArray *a, int64_t first,
                 int64_t n) except -1:
-    """A chunk over an Arrow array; False when the type has another layout."""
+    """Fills a chunk over an Arrow array; returns False if its type has another layout."""
     form = _format(s)
     memset(out, 0, sizeof(nd_chunk))
     out.n = n
@@ -79,7 +79,7 @@ cdef bint _fill(nd_chunk *out, const ArrowSchema *s, const ArrowArray *a, int64_
         out.bytes = <const char *>a.buffers[2]
         return True
     out.layout = ND_LAYOUT_VIEW
-    # The last buffer tells the sizes of those between.
+    # The last buffer has the sizes of the data buffers.
     out.buffer_n = a.n_buffers - 3 if a.n_buffers > 3 else 0
     out.buffers = <const char **>(a.buffers + 2)
     out.sizes = <const int64_t *>a.buffers[a.n_buffers - 1] if a.n_buffers > 2 else NULL
@@ -103,13 +103,13 @@ cdef bint _bit(const void *p, int64_t i) noexcept:
 
 
 cdef bint _is_null(item):
-    """None, or what pandas says for it."""
+    """Tests for None or the null values of pandas."""
     return (item is None or (isinstance(item, float) and item != item)
             or type(item).__name__ == "NAType")
 
 
 cdef class Texts:
-    """Texts in memory: chunks, and what keeps them alive."""
+    """Texts in memory: chunks, and the objects that own their bytes."""
     cdef nd_text_stream stream
     cdef nd_chunk *chunks
     cdef nd_chunk *facts
@@ -132,11 +132,11 @@ cdef class Texts:
             cap = max(8, 2 * self.cap)
             p = realloc(self.chunks, cap * sizeof(nd_chunk))
             if p == NULL:
-                raise OutOfMemory("a list of chunks was refused")
+                raise OutOfMemory("cannot allocate a list of chunks")
             self.chunks = <nd_chunk *>p
             p = realloc(self.facts, cap * sizeof(nd_chunk))
             if p == NULL:
-                raise OutOfMemory("a list of chunks was refused")
+                raise OutOfMemory("cannot allocate a list of chunks")
             self.facts = <nd_chunk *>p
             self.cap = cap
             self.stream.chunks = self.chunks
@@ -146,7 +146,7 @@ cdef class Texts:
         return &self.chunks[self.stream.n - 1]
 
     cdef _strings(self, nd_chunk *out, items, where):
-        """A chunk over Python strings; their UTF-8 form is part of them."""
+        """Fills a chunk over Python strings, which cache their UTF-8 form."""
         cdef tuple texts = tuple(items)
         cdef size_t n = len(texts), i
         cdef _Block block = _Block(n * sizeof(nd_str))
@@ -159,7 +159,7 @@ cdef class Texts:
                 try:
                     p = PyUnicode_AsUTF8AndSize(item, &size)
                 except UnicodeEncodeError as e:
-                    raise DataError(f"{where}[{i}] is no text that UTF-8 could hold: {e.reason}") \
+                    raise DataError(f"{where}[{i}] cannot be encoded as UTF-8: {e.reason}") \
                         from None
                 index[i].p = p
                 index[i].n = size
@@ -175,7 +175,7 @@ cdef class Texts:
 
     cdef _dictionary(self, nd_chunk *out, const ArrowSchema *s, const ArrowArray *a,
                      int64_t first, int64_t n):
-        """A dictionary column: pointers into its values."""
+        """Fills a chunk over a dictionary column: pointers to its values."""
         cdef nd_chunk values
         cdef nd_error err
         cdef int null
@@ -193,7 +193,7 @@ cdef class Texts:
                 continue
             k = _index_at(form, a.buffers[1], k)
             if k < 0 or k >= a.dictionary.length:
-                raise DataError(f"column {_name(s)!r}: text {i} lies outside its dictionary")
+                raise DataError(f"column {_name(s)!r}: text {i} is not in its dictionary")
             check(nd_chunk_text(&index[i], &null, &values, k, &err), &err)
             if null:
                 index[i].p = NULL
@@ -217,7 +217,7 @@ cdef class Texts:
 
     cdef _fact_column(self, nd_chunk *out, const ArrowSchema *s, const ArrowArray *a,
                       int64_t first, int64_t n):
-        """What keep= looks at, as text: numbers and times are written out."""
+        """Fills a chunk with the values for keep=, as text; numbers and times are formatted."""
         cdef int64_t i, k
         form = _format(s)
         if form in ("u", "U", "vu") or s.dictionary != NULL:
@@ -251,7 +251,7 @@ cdef class Texts:
                              "keep_values=")
 
     cdef _record(self, const ArrowSchema *s, const ArrowArray *a):
-        """One Arrow array: of strings, or of records with a column of them."""
+        """Adds an Arrow array of strings, or of records with a column of strings."""
         cdef nd_chunk *out = self._new_chunk()
         cdef nd_chunk *facts = &self.facts[self.stream.n - 1]
         if a.length < 0 or a.offset < 0:
@@ -262,9 +262,9 @@ cdef class Texts:
             self._column(out, s, a, 0, a.length)
             return
         if a.n_children != s.n_children:
-            raise DataError("an Arrow table has another number of columns than its schema")
+            raise DataError("an Arrow table and its schema have different numbers of columns")
         if a.null_count > 0 and a.buffers[0] != NULL:
-            raise DataError("an Arrow struct array has nulls itself; give the column of texts")
+            raise DataError("an Arrow struct array has null records; pass the column of texts")
         i = _choose_column(s, self.text_field, False)
         self._column(out, s.children[i], a.children[i], a.offset, a.length)
         if self.keep_field:
@@ -286,7 +286,7 @@ cdef class Texts:
         cdef _Array array
         cdef int status
         if stream.release == NULL:
-            raise DataError("the Arrow stream was used up before")
+            raise DataError("the Arrow stream is already consumed")
         with nogil:
             status = stream.get_schema(stream, &schema.c)
         if status != 0:
@@ -303,13 +303,13 @@ cdef class Texts:
             self._record(&schema.c, &array.c)
 
     def add(self, texts):
-        """Takes in an object: Arrow, or any iterable of str."""
+        """Adds the texts of an Arrow object or an iterable of str."""
         if hasattr(texts, "__arrow_c_stream__"):
             self._arrow_stream(texts.__arrow_c_stream__())
         elif hasattr(texts, "__arrow_c_array__"):
             pair = texts.__arrow_c_array__()
             if not isinstance(pair, tuple) or len(pair) != 2:
-                raise DataError("__arrow_c_array__ did not give two capsules")
+                raise DataError("__arrow_c_array__ did not return two capsules")
             self.owners.append(pair)
             self._record(<const ArrowSchema *>_pointer(pair[0], b"arrow_schema"),
                          <const ArrowArray *>_pointer(pair[1], b"arrow_array"))
@@ -318,7 +318,7 @@ cdef class Texts:
                 items = tuple(texts)
             except TypeError:
                 raise UsageError(
-                    f"texts is {type(texts).__name__}: give a list of str, an Arrow column "
+                    f"texts is {type(texts).__name__}; pass a list of str, an Arrow column "
                     "(pyarrow, polars, pandas, datasets) or a path") from None
             self._no_facts()
             self._strings(self._new_chunk(), items, "texts")
@@ -326,14 +326,14 @@ cdef class Texts:
         return self
 
     def clear(self):
-        """Forgets everything that was added."""
+        """Removes all texts."""
         self.stream.n = 0
         self.stream.facts = NULL
         self.n = 0
         self.owners.clear()
 
     def add_values(self, values):
-        """What keep= looks at, one value per text, in one chunk as the texts."""
+        """Adds the values for keep=, one per text, in one chunk like the texts."""
         cdef nd_chunk *facts
         if values is None:
             return self
@@ -355,7 +355,7 @@ cdef str _last_error(ArrowArrayStream *stream, int status):
 
 
 cdef str _iso(str form, int64_t value):
-    """A timestamp of Arrow as ISO 8601."""
+    """Formats an Arrow timestamp as ISO 8601."""
     unit = {"s": 1, "m": 1000, "u": 1000000, "n": 1000000000}.get(form[2:3], 1)
     try:
         return (_EPOCH + datetime.timedelta(seconds=value // unit)).isoformat()
@@ -398,7 +398,7 @@ cdef nd_status _next_chunk(void *context, nd_chunk *texts, nd_chunk *facts,
 
 
 cdef class Flow:
-    """Texts that come batch by batch from an iterator of Arrow objects."""
+    """Texts read batch by batch from an iterator of Arrow objects."""
     cdef object source
     cdef Texts texts
     cdef size_t at

@@ -1,10 +1,10 @@
-"""What the package raises: one class per status of the library."""
+"""Exceptions of the package: one class per status of the library."""
 
 from __future__ import annotations
 
 
 class Error(Exception):
-    """Any failure of neardup. The message says what, where and what to do."""
+    """Base class of all errors. The message names the cause and the remedy."""
 
 
 class UsageError(Error, ValueError):
@@ -16,23 +16,23 @@ class OutOfMemory(Error, MemoryError):
 
 
 class IOFailure(Error, OSError):
-    """The system refused a read, a write, an open."""
+    """A file could not be opened, read or written."""
 
 
 class DataError(Error, ValueError):
-    """The input is damaged or not what it claims to be."""
+    """The input is damaged or invalid."""
 
 
 class LimitError(Error, ValueError):
-    """A stated limit was exceeded: a document's size, a count."""
+    """A limit was exceeded, such as the size of a document."""
 
 
 class StateError(Error, RuntimeError):
-    """The output directory cannot be used as it is."""
+    """The output directory is in a state that does not allow the operation."""
 
 
 class Cancelled(Error):
-    """The job was asked to stop."""
+    """The job was cancelled."""
 
 
 class RejectedWarning(UserWarning):

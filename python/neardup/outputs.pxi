@@ -1,4 +1,4 @@
-# Directories of results, and sums of files as summary.json has them; included by _core.pyx.
+# Result directories, and file checksums as in summary.json; included by _core.pyx.
 cdef extern from "xxhash.h" nogil:
     ctypedef struct XXH3_state_t:
         pass
@@ -15,7 +15,7 @@ def file_sum(path):
     cdef const unsigned char[::1] view
     cdef size_t n
     if state == NULL:
-        raise OutOfMemory("a state of XXH3 was refused")
+        raise OutOfMemory("cannot allocate an XXH3 state")
     try:
         XXH3_64bits_reset(state)
         room = bytearray(1 << 20)
@@ -33,7 +33,7 @@ def file_sum(path):
 
 
 cdef class Output:
-    """The directory of a result: files are written to `begin()`, and `commit` makes them the result."""
+    """A result directory: files are written to `begin()`, and `commit` makes them the result."""
     cdef nd_output_dir *c
 
     def __init__(self, path, Options options):
@@ -56,11 +56,11 @@ cdef class Output:
 
     @property
     def complete(self):
-        """Is a complete result there?"""
+        """Tests for a complete result."""
         return bool(nd_output_dir_is_complete(self.open()))
 
     def begin(self):
-        """The path of an empty directory."""
+        """Returns the path of an empty directory."""
         cdef nd_error err
         cdef const char *folder = NULL
         err.message[0] = 0
@@ -68,7 +68,8 @@ cdef class Output:
         return os.fsdecode(<bytes>folder)
 
     def commit(self, str summary):
-        """`summary`: a JSON object whose first member is "neardup"; summary.json is that, with the files."""
+        """Commits the files; summary.json is `summary`, a JSON object whose first member is "neardup",
+        with the list of files."""
         cdef nd_error err
         cdef nd_status status
         cdef bytes text = summary.encode()
@@ -87,7 +88,7 @@ cdef class Output:
 
 
 def verify_output(path):
-    """Raises StateError unless the files of a result are as its summary.json says."""
+    """Raises StateError unless the files of a result match its summary.json."""
     cdef nd_error err
     cdef nd_status status
     cdef bytes name = _bytes_of("output", os.fsdecode(path))

@@ -1,8 +1,8 @@
-"""Parquet files and folders of Hugging Face datasets, batch by batch, through pyarrow.
+"""Parquet files and directories of Hugging Face datasets, batch by batch, through pyarrow.
 
-Two passes. The first reads the text column (and what keep= looks at) and finds what to drop; the
-second copies every file without the dropped rows, all columns kept, and collects the ids of the
-documents that are in a pair. Memory is for a few batches, and about 30 bytes a document.
+The first pass reads the text column (and the column of keep=) and finds the rows to drop. The second
+copies every file without them, with all columns, and collects the ids of documents in pairs. Memory
+holds a few batches, and about 30 bytes per document.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from neardup import _core
 from neardup.errors import DataError, IOFailure, RejectedWarning, StateError, UsageError
 
 BATCH = 8192
-"""Rows that are read at once."""
+"""Rows per batch."""
 DATASET_FILES = ("state.json", "dataset_info.json", "dataset_dict.json")
-"""What the folder of a dataset has beside its rows."""
+"""Metadata files in the directory of a dataset."""
 GROUP_BYTES = 64 << 20
-"""A row group is written when it is about so large."""
+"""Approximate size of a row group."""
 
 
 def _pyarrow() -> Any:
@@ -44,14 +44,14 @@ def _is_parquet(path: str) -> bool:
 
 
 def _is_dataset(folder: str) -> bool:
-    """A folder that `Dataset.save_to_disk` wrote."""
+    """Tests for a directory written by `Dataset.save_to_disk`."""
     return os.path.isfile(os.path.join(folder, "state.json")) and os.path.isfile(
         os.path.join(folder, "dataset_info.json")
     )
 
 
 class Source:
-    """One file of rows: where it lies, its name in the output, and how to read it."""
+    """A file of rows: its path, its name in the output, and its reader."""
 
     def __init__(self, path: str, name: str, ipc: bool) -> None:
         self.path = path
@@ -81,10 +81,10 @@ class Source:
                 for batch in file.iter_batches(BATCH, columns=columns, use_threads=False):
                     rows += batch.num_rows
                     yield batch
-                # A page header has no checksum: a damaged one may hide its page and all that follow.
+                # A page header has no checksum: if it is damaged, its page and all later ones may be skipped.
                 if rows != file.metadata.num_rows:
                     raise DataError(
-                        f"{self.path} has {rows} rows that can be read, its footer says "
+                        f"{self.path} has {rows} readable rows, but its footer says "
                         f"{file.metadata.num_rows}: the file is damaged"
                     )
         except (OSError, pa.ArrowException) as e:
@@ -104,7 +104,7 @@ class Source:
         return Writer(self, path, schema)
 
     def compression(self) -> str:
-        """Of the first column of a Parquet file."""
+        """The compression of the first column of a Parquet file."""
         with self._parquet() as file:
             meta = file.metadata
             if meta.num_row_groups and meta.num_columns:
@@ -113,7 +113,7 @@ class Source:
 
 
 class Writer:
-    """Writes a file in the format of its source; collects rows to whole row groups."""
+    """Writes a file in the format of its source, in full row groups."""
 
     def __init__(self, source: Source, path: str, schema: Any) -> None:
         pa = _pyarrow()
@@ -165,7 +165,7 @@ def _walk(folder: str) -> list[str]:
 
 
 def find(paths: list[str]) -> list[Source]:
-    """The files of rows behind paths, in order; [] when there are none."""
+    """Returns the files of rows in paths, in order."""
     out = []
     for path in paths:
         base = os.path.basename(os.path.normpath(path))
@@ -182,15 +182,15 @@ def find(paths: list[str]) -> list[Source]:
 
 
 def any_table(paths: list[str]) -> bool:
-    """Is one of the paths for pyarrow, not for the library's own readers?"""
+    """Tests whether one of the paths needs pyarrow."""
     return any(_is_parquet(p) for p in paths) or any(os.path.isdir(p) and find([p]) for p in paths)
 
 
 def _check_rest(paths: list[str]) -> None:
-    """Parquet and other files do not go together."""
+    """Raises UsageError for a mixture of Parquet and other files."""
     for path in paths:
         if not find([path]):
-            raise UsageError(f"{path} is neither Parquet nor a dataset: give it to a run of its own")
+            raise UsageError(f"{path} is neither Parquet nor a dataset; use a separate run for it")
 
 
 def _keep_column(options: dict[str, Any]) -> str | None:
@@ -200,7 +200,7 @@ def _keep_column(options: dict[str, Any]) -> str | None:
 
 
 def flow(paths: list[str], options: dict[str, Any]) -> _core.Flow:
-    """The texts, batch by batch."""
+    """Returns the texts, batch by batch."""
     _check_rest(paths)
     text = str(options.get("text_field") or "text")
     keep = _keep_column(options)
@@ -225,7 +225,7 @@ def _escape(text: object) -> str:
 
 
 class _Ids:
-    """Ids of the documents that are in a pair or a cluster."""
+    """Ids of the documents in a pair or a cluster."""
 
     def __init__(self, parts: dict[str, Any], field: str) -> None:
         self.wanted = set(parts["pairs"].a) | set(parts["pairs"].b)
@@ -239,7 +239,7 @@ class _Ids:
         self.names: dict[int, str] = {}
 
     def take(self, source: Source, batch: Any, first: int, row: int) -> None:
-        """The ids of the wanted rows of a batch, which begins with document `first`."""
+        """Collects the ids in a batch whose first row is document `first`."""
         column = batch.column(self.field) if self.field in batch.schema.names else None
         while self.at < len(self.order) and self.order[self.at] < first + batch.num_rows:
             i = self.order[self.at] - first
@@ -270,7 +270,7 @@ def _write_kept(folder: str, sources: list[Source], parts: dict[str, Any], ids: 
 
 
 def _copy_dataset_files(folder: str, paths: list[str], sources: list[Source], parts: dict[str, Any]) -> None:
-    """What a dataset's folder has beside its rows, with what is not true any more left out."""
+    """Copies the metadata of a dataset, without the values that are no longer valid."""
     print_ = hashlib.sha256(memoryview(parts["cluster"]))
     for path in paths:
         if not os.path.isdir(path):
@@ -315,7 +315,7 @@ NEUTRAL = ("threads", "memory", "tmp", "progress", "resume", "force", "sync", "m
 
 
 def _run_of(sources: list[Source], files: list[str], given: dict[str, str]) -> dict[str, Any]:
-    """What makes a run this one: options, and the inputs' names, sizes and times."""
+    """Returns the identity of a run: options, and the names, sizes and times of the inputs."""
     prints = hashlib.sha256()
     for path in [s.path for s in sources] + files:
         now = os.stat(path)
@@ -334,7 +334,7 @@ def _fingerprint(run: dict[str, Any]) -> str:
 
 
 def _finished(output: str, run: dict[str, Any]) -> dict[str, Any]:
-    """The summary of the complete result of this very run; StateError for any other."""
+    """Returns the summary of the complete result of this run; raises StateError for another run."""
     with open(os.path.join(output, "summary.json"), encoding="utf-8") as f:
         told: dict[str, Any] = json.load(f)
     if told.get("run") != _fingerprint(run):
@@ -364,12 +364,12 @@ def _inputs(paths: list[str], options: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def dedup(paths: list[str], output: str, options: dict[str, Any], progress: Any) -> dict[str, Any]:
-    """Parquet files or datasets into a folder, as ``neardup dedup -o`` does for others.
+    """Writes Parquet files or datasets to a directory, as ``neardup dedup -o`` does for other files.
 
-    The summary has "complete" when an earlier run has made this very result.
+    The summary has "complete" if the result of an earlier run is already complete.
     """
     if options.get("against"):
-        raise UsageError("against= does not go with Parquet; read the other collection into memory")
+        raise UsageError("against= does not support Parquet; read the reference collection into memory")
     checked = _core.Options(**options)
     checked.check()
     given = checked.as_dict()

@@ -1,4 +1,4 @@
-# Reading files block by block, and finding records that kill whoever looks into them.
+# Reading files block by block, and finding records that kill the process that parses them.
 import mmap
 
 from libc.stdlib cimport abort
@@ -8,7 +8,7 @@ cdef extern from "<string.h>" nogil:
 
 
 ctypedef struct watching:
-    uint64_t *now  # 1, file, offset of the record that is looked into; NULL: nobody asks
+    uint64_t *now  # 1, file, offset of the record being parsed; or NULL
     const char *crash
     size_t crash_n
 
@@ -24,7 +24,7 @@ cdef void watch_record(void *context, uint32_t file, uint64_t offset, nd_str raw
 
 
 cdef class Reader:
-    """The blocks of a plan's tasks from `begin` up to `end`, one after another."""
+    """Reads the blocks of the tasks `begin` to `end` - 1 of a plan."""
     cdef nd_reader *c
     cdef readonly Stage stage
     cdef Plan plan
@@ -50,7 +50,7 @@ cdef class Reader:
             nd_reader_close(self.c)
 
     def read(self):
-        """The records of the next block are cut; False: there is none."""
+        """Splits off the records of the next block; returns False at the end."""
         cdef nd_error err
         cdef nd_status status
         cdef int more = 0
@@ -61,7 +61,7 @@ cdef class Reader:
         return bool(more)
 
     def sign(self):
-        """The block of the records that were read."""
+        """Returns the block of the records read last."""
         cdef nd_error err
         cdef nd_status status
         cdef nd_stage_block b
@@ -72,7 +72,7 @@ cdef class Reader:
         return block_of(&b)
 
     def skip(self, uint32_t file, uint64_t offset):
-        """The record that begins there is not looked into.  Is it one of those read last?"""
+        """Skips the record at this position.  Returns whether it is one of those read last."""
         cdef nd_error err
         cdef int found = 0
         err.message[0] = 0
@@ -80,8 +80,8 @@ cdef class Reader:
         return bool(found)
 
     def deadly(self):
-        """(file, offset) of the record that kills the process which signs what was read last; None:
-        it stays alive.  A child tries it."""
+        """Returns (file, offset) of the record that kills the process that sketches the records read last,
+        or None.  Tries them in a child process."""
         cdef uint64_t[::1] now
         if self.shared is None:
             self.shared = mmap.mmap(-1, 4096)
@@ -95,12 +95,12 @@ cdef class Reader:
             try:
                 self.sign()
             except BaseException:
-                pass  # an error is said by the caller; only death matters here
+                pass  # the caller reports errors; only death matters here
             os._exit(0)
         _, status = os.waitpid(child, 0)
         self.watch.now = NULL
         if status == 0:
             return None
         if not now[0]:
-            raise Error("the worker dies before it looks into a document")
+            raise Error("the worker dies before it parses a document")
         return now[1], now[2]

@@ -1,7 +1,7 @@
-# Results: the library's arrays, seen from Python without a copy.
+# Results: the library's arrays as Python objects, without a copy.
 
 cdef class Holder:
-    """Owns an nd_result."""
+    """The owner of an nd_result."""
     cdef nd_result c
     def __dealloc__(self):
         nd_result_clear(&self.c)
@@ -55,7 +55,7 @@ cdef int _export_schema(ArrowSchema *s, const char *form, const char *name) exce
     memset(s, 0, sizeof(ArrowSchema))
     s.private_data = calloc(1, sizeof(_Names))
     if s.private_data == NULL:
-        raise OutOfMemory("an Arrow schema was refused")
+        raise OutOfMemory("cannot allocate an Arrow schema")
     s.format = form
     s.name = name
     s.release = _release_schema
@@ -65,7 +65,7 @@ cdef int _export_schema(ArrowSchema *s, const char *form, const char *name) exce
 cdef int _export_array(ArrowArray *a, object owner, int64_t n, list buffers) except -1:
     cdef _Export *e = <_Export *>calloc(1, sizeof(_Export))
     if e == NULL:
-        raise OutOfMemory("an Arrow array was refused")
+        raise OutOfMemory("cannot allocate an Arrow array")
     memset(a, 0, sizeof(ArrowArray))
     for i, p in enumerate(buffers):
         e.buffers[i] = <const void *><uintptr_t>p
@@ -93,7 +93,7 @@ cdef class Array:
     cdef Py_ssize_t strides[1]
 
     def __init__(self):
-        raise TypeError("results make these")
+        raise TypeError("created by results only")
 
     def __len__(self):
         return self.length
@@ -143,7 +143,7 @@ cdef class Array:
         if self.form not in (b"I", b"g"):
             raise BufferError("this column has no plain buffer; use numpy.asarray or pyarrow.array")
         if flags & PyBUF_WRITABLE:
-            raise BufferError("a result cannot be written to")
+            raise BufferError("a result is read-only")
         size = 4 if self.form == b"I" else 8
         self.shape[0] = self.length
         self.strides[0] = size
@@ -184,14 +184,14 @@ cdef class Array:
     def __arrow_c_schema__(self):
         cdef ArrowSchema *s = <ArrowSchema *>calloc(1, sizeof(ArrowSchema))
         if s == NULL:
-            raise OutOfMemory("an Arrow schema was refused")
+            raise OutOfMemory("cannot allocate an Arrow schema")
         _export_schema(s, self.form, b"")
         return PyCapsule_New(s, b"arrow_schema", _free_schema_capsule)
 
     def __arrow_c_array__(self, requested_schema=None):
         cdef ArrowArray *a = <ArrowArray *>calloc(1, sizeof(ArrowArray))
         if a == NULL:
-            raise OutOfMemory("an Arrow array was refused")
+            raise OutOfMemory("cannot allocate an Arrow array")
         _export_array(a, self, self.length, self._buffers())
         return self.__arrow_c_schema__(), PyCapsule_New(a, b"arrow_array", _free_array_capsule)
 
@@ -199,7 +199,7 @@ cdef class Array:
 cdef Array _array(Holder holder, bytes form, Py_ssize_t n, const void *data,
                   const void *text=NULL):
     cdef Array out = Array.__new__(Array)
-    # Arrow wants a place even for nothing.
+    # Arrow needs a pointer even for an empty buffer.
     static = b""
     out.holder = holder
     out.form = form
@@ -219,7 +219,7 @@ cdef class Pairs:
     cdef readonly Array similarity
 
     def __init__(self):
-        raise TypeError("results make these")
+        raise TypeError("created by results only")
 
     def __len__(self):
         return self.a.length
@@ -252,7 +252,7 @@ cdef class Pairs:
         cdef ArrowSchema *s = <ArrowSchema *>calloc(1, sizeof(ArrowSchema))
         cdef _Names *names
         if s == NULL:
-            raise OutOfMemory("an Arrow schema was refused")
+            raise OutOfMemory("cannot allocate an Arrow schema")
         _export_schema(s, b"+s", b"")
         names = <_Names *>s.private_data
         _export_schema(&names.children[0], b"I", b"a")
@@ -269,7 +269,7 @@ cdef class Pairs:
         cdef _Export *e
         cdef Array column
         if a == NULL:
-            raise OutOfMemory("an Arrow array was refused")
+            raise OutOfMemory("cannot allocate an Arrow array")
         _export_array(a, self, self.a.length, [0])
         e = <_Export *>a.private_data
         for i, column in enumerate((self.a, self.b, self.similarity)):
@@ -281,7 +281,7 @@ cdef class Pairs:
 
 
 cdef class MemoryJob(Job):
-    """nd_dedup_memory and nd_pairs_memory."""
+    """A call of nd_dedup_memory or nd_pairs_memory."""
     cdef nd_corpus corpus
     cdef Holder holder
     cdef object texts, against
@@ -313,7 +313,7 @@ cdef class MemoryJob(Job):
                                &self.hooks, &self.err)
 
     def result(self):
-        """Runs, and returns the parts of the result."""
+        """Runs the job and returns the parts of the result."""
         cdef const nd_result *r = &self.holder.c
         cdef Pairs pairs = Pairs.__new__(Pairs)
         try:

@@ -37,7 +37,7 @@ cdef class Settle:
         return out
 
     def as_documents(self, pairs):
-        """Pairs of positions as pairs of documents."""
+        """Converts pairs of positions to pairs of documents."""
         out = numpy.array(pairs, numpy.uint64)
         cdef uint64_t[::1] o = out
         if len(out):
@@ -78,8 +78,8 @@ cdef class Settle:
         return pairs, values
 
     def cluster(self, roots=None):
-        """Pairs of documents whose similarity finish() wants; `roots`: components that
-        were found elsewhere."""
+        """Returns pairs of documents whose similarities finish() needs; `roots`: precomputed
+        components."""
         cdef const uint32_t[::1] given
         cdef const uint32_t *r = NULL
         if roots is not None and len(roots):
@@ -106,7 +106,7 @@ cdef class Settle:
         check(nd_settle_finish(self.c, &values[0] if n else &none, n, &err), &err)
 
     def result(self):
-        """(centre, value) of every document."""
+        """Returns (centre, value) of every document."""
         centre = numpy.empty(self.documents, numpy.uint32)
         value = numpy.empty(self.documents, numpy.uint64)
         cdef uint32_t[::1] c = centre
@@ -152,7 +152,7 @@ cdef class Settle:
                 "largest_cluster": s.largest_cluster}
 
     def write_summary(self, path, given):
-        """summary.json with counts that only the engine knows."""
+        """Writes summary.json with the counts of the engine."""
         cdef nd_error err
         cdef nd_summary *s = &self.summary
         err.message[0] = 0
@@ -181,7 +181,7 @@ cdef class Settle:
         check(nd_settle_write_summary(self.c, s, name, &err), &err)
 
     def report_texts(self):
-        """The documents whose texts the report shows."""
+        """Returns the documents whose texts the report shows."""
         cdef nd_error err
         cdef nd_status status
         cdef const uint32_t *documents = NULL
@@ -198,7 +198,7 @@ cdef class Settle:
 
     def write_report(self, folder, documents, ids, text_documents, texts, bytes parts,
                      bint by_folder, bytes rejected, inputs, directory):
-        """report.html with the counts of the last write_summary."""
+        """Writes report.html with the counts of the last write_summary."""
         cdef nd_error err
         cdef nd_status status
         cdef nd_settle_page page

@@ -1,5 +1,5 @@
-# Sketch objects.  One sketcher of the library serves all sketches of the same
-# parameters; the GIL keeps it to one thread at a time.
+# Sketch objects.  Sketches with the same parameters share a sketcher of the library,
+# protected by the GIL.
 
 cdef class _Sketcher:
     cdef nd_sketcher *c
@@ -43,13 +43,13 @@ cdef nd_str _utf8(text) except *:
     try:
         out.p = PyUnicode_AsUTF8AndSize(text, &n)
     except UnicodeEncodeError as e:
-        raise DataError(f"a text cannot be written as UTF-8: {e.reason}") from None
+        raise DataError(f"a text cannot be encoded as UTF-8: {e.reason}") from None
     out.n = n
     return out
 
 
 cdef uint64_t _feature(_Sketcher s, item) except? 0:
-    """The fingerprint of one feature: str or bytes."""
+    """Returns the fingerprint of a feature, str or bytes."""
     cdef nd_str view
     if isinstance(item, str):
         return nd_sketcher_feature(s.c, _utf8(item))
@@ -58,11 +58,11 @@ cdef uint64_t _feature(_Sketcher s, item) except? 0:
         view.p = data
         view.n = len(data)
         return nd_sketcher_feature(s.c, view)
-    raise DataError(f"a feature is str or bytes, not {type(item).__name__}")
+    raise DataError(f"a feature must be str or bytes, not {type(item).__name__}")
 
 
 cdef class _Fingerprints:
-    """Fingerprints of a text or of features."""
+    """Returns the fingerprints of a text or of features."""
     cdef const uint64_t *p
     cdef size_t n
     cdef object own
@@ -96,7 +96,7 @@ _KINDS = {"MinHash": 1, "SimHash": 2, "Projection": 3}
 
 
 cdef class _Sketch:
-    """What the three sketches share."""
+    """Base class of the sketches."""
     cdef _Sketcher s
     cdef _Block block
     cdef uint32_t n  # values
@@ -109,7 +109,7 @@ cdef class _Sketch:
         cdef _Sketch o = other
         if (o.n, o.s.seed, o.shingle, o.tokens) != (self.n, self.s.seed, self.shingle, self.tokens):
             raise UsageError(
-                f"the sketches were made differently: ({self._told()}) and ({o._told()})")
+                f"the sketches have different parameters: ({self._told()}) and ({o._told()})")
 
     cdef str _told(self):
         return f"{self.n}, seed={self.s.seed}, shingle={self.shingle!r}, tokens={self.tokens!r}"
@@ -120,11 +120,11 @@ cdef class _Sketch:
         return self.s.seed
 
     def copy(self):
-        """Another sketch with the same values."""
+        """Returns a copy of the sketch."""
         return type(self).from_bytes(bytes(self))
 
     def bytes(self):
-        """The sketch as bytes, for `from_bytes`; the same on every machine."""
+        """Returns the sketch as bytes, for `from_bytes`; the same on every machine."""
         spec = f"{self.shingle} {self.tokens}".encode()
         head = _SKETCH_HEAD.pack(b"NDSK", _KINDS[type(self).__name__], 1, len(spec), self.n,
                                  self.s.seed)
@@ -138,22 +138,22 @@ cdef class _Sketch:
 
     @classmethod
     def from_bytes(cls, data):
-        """A sketch from what `bytes` gave."""
+        """Returns the sketch that `bytes` encoded."""
         data = bytes(data)
         size = _SKETCH_HEAD.size
         name = cls.__name__
         if len(data) < size:
-            raise DataError(f"these {len(data)} bytes are no {name}: too short")
+            raise DataError(f"these {len(data)} bytes are not a {name}: too short")
         magic, kind, version, spec_n, n, seed = _SKETCH_HEAD.unpack_from(data)
         if magic != b"NDSK" or kind != _KINDS[name] or version != 1:
-            raise DataError(f"these bytes are no {name} of this version")
+            raise DataError(f"these bytes are not a {name} of this version")
         if len(data) != size + spec_n + 8 * n:
-            raise DataError(f"a {name} of {n} values should have {size + spec_n + 8 * n} bytes, not "
+            raise DataError(f"a {name} of {n} values needs {size + spec_n + 8 * n} bytes, not "
                             f"{len(data)}")
         try:
             shingle, tokens = data[size:size + spec_n].decode().split(" ")
         except ValueError:
-            raise DataError(f"these bytes are no {name}: what they count is missing") from None
+            raise DataError(f"these bytes are not a {name}: invalid parameters") from None
         cdef _Sketch out = cls(**{_LENGTH[name]: n} if name != "SimHash" else {}, seed=seed,
                                shingle=shingle, tokens=tokens)
         raw = data[size + spec_n:]
@@ -192,7 +192,7 @@ cdef class MinHash(_Sketch):
     >>> a.jaccard(b)
     1.0
 
-    A text is cut into shingles as `dedup` does it. Features of your own are bytes, or a list:
+    A text is split into shingles as in `dedup`. Your own features are bytes, or a list:
 
     >>> c = neardup.MinHash(permutations=64)
     >>> c.update(b"one feature")
@@ -200,7 +200,7 @@ cdef class MinHash(_Sketch):
     >>> c.is_empty()
     False
 
-    `merge` makes it the sketch of the union.
+    `merge` updates it to the sketch of the union.
     """
 
     def __init__(self, what=None, *, permutations=128, seed=1, shingle="words:5", tokens="words"):
@@ -224,13 +224,13 @@ cdef class MinHash(_Sketch):
         nd_sketcher_merge(<uint64_t *>self.block.p, self.s.c, <const uint64_t *>more.p)
 
     def merge(self, other):
-        """Makes it the sketch of both sets together."""
+        """Updates it to the sketch of the union."""
         self._same(other)
         nd_sketcher_merge(<uint64_t *>self.block.p, self.s.c,
                           <const uint64_t *>(<_Sketch>other).block.p)
 
     def jaccard(self, other):
-        """The estimated Jaccard similarity: the share of equal values. Empty sets match nothing."""
+        """Returns the estimated Jaccard similarity: the share of equal values. Empty sets match nothing."""
         self._same(other)
         if self.is_empty() or other.is_empty():
             return 0.0
@@ -238,16 +238,16 @@ cdef class MinHash(_Sketch):
                                     <const uint64_t *>(<_Sketch>other).block.p)
 
     def is_empty(self):
-        """Is nothing in it?"""
+        """Tests for the empty set."""
         return (<const uint64_t *>self.block.p)[0] == <uint64_t>-1
 
     @property
     def permutations(self):
-        """How many values it has."""
+        """The number of values."""
         return self.n
 
     def values(self):
-        """The values, in a list."""
+        """Returns the values as a list."""
         return [(<const uint64_t *>self.block.p)[i] for i in range(self.n)]
 
 
@@ -279,7 +279,7 @@ cdef class _Votes(_Sketch):
               &err)
 
     def merge(self, other):
-        """Makes it the sketch of both documents together."""
+        """Updates it to the sketch of both documents together."""
         self._same(other)
         cdef int64_t *mine = <int64_t *>self.block.p
         cdef const int64_t *theirs = <const int64_t *>(<_Sketch>other).block.p
@@ -287,7 +287,7 @@ cdef class _Votes(_Sketch):
             mine[i] = <int64_t>(<uint64_t>mine[i] + <uint64_t>theirs[i])
 
     def digest(self):
-        """The bits, as bytes: bit i is bit i % 8 of byte i // 8."""
+        """Returns the bits as bytes: bit i is bit i % 8 of byte i // 8."""
         cdef uint64_t words[16]
         nd_votes_bits(words, <const int64_t *>self.block.p, self.n)
         return b"".join(int(words[i]).to_bytes(8, "little") for i in range(self.n // 64))
@@ -296,22 +296,22 @@ cdef class _Votes(_Sketch):
         return int.from_bytes(self.digest(), "little")
 
     def distance(self, other):
-        """The number of differing bits."""
+        """Returns the number of differing bits."""
         self._same(other)
         return (int(self) ^ int(other)).bit_count()
 
     def cosine(self, other):
-        """The estimated cosine of the two vectors of counts."""
+        """Returns the estimated cosine of the two vectors of counts."""
         return math.cos(math.pi * self.distance(other) / self.n)
 
     def jaccard(self, other):
-        """What the cosine means for sets of one size: c / (2 - c)."""
+        """Returns the Jaccard similarity of two sets of equal size with this cosine: c / (2 - c)."""
         c = max(0.0, self.cosine(other))
         return c / (2 - c)
 
 
 cdef class SimHash(_Votes):
-    """64 bits, of which similar documents have few that differ (Charikar; Manku et al.).
+    """A simhash: 64 bits, few of which differ between similar documents (Charikar; Manku et al.).
 
     >>> import neardup
     >>> a = neardup.SimHash("the cat sat on the mat and there it slept all day long")
@@ -321,8 +321,8 @@ cdef class SimHash(_Votes):
     >>> len(a.digest())
     8
 
-    Words count as often as they occur. It keeps the sums behind its bits, so that `update` and
-    `merge` give what one sketch of everything would.
+    Words count as often as they occur. The sums behind the bits are kept, so `update` and `merge`
+    give the sketch of the combined text.
     """
 
     def __init__(self, what=None, *, seed=1, shingle="words:1", tokens="words"):
@@ -330,7 +330,7 @@ cdef class SimHash(_Votes):
 
 
 cdef class Projection(_Votes):
-    """Random projections: the share of agreeing bits tells the angle (Henzinger 2006).
+    """Random projections: the share of agreeing bits estimates the angle (Henzinger 2006).
 
     >>> import neardup
     >>> a = neardup.Projection("the cat sat on the mat", bits=256)
@@ -345,7 +345,7 @@ cdef class Projection(_Votes):
 
     @property
     def bits(self):
-        """How many bits it has."""
+        """The number of bits."""
         return self.n
 
 
@@ -364,8 +364,8 @@ cdef class LSH:
     (False, 1)
 
     Bands and rows follow from `threshold` and `recall`, the share of pairs right at the threshold
-    that a query finds; `predicted_recall` tells it. Candidates below the threshold by their
-    estimate are left out, unless `verify` is False.
+    that a query finds; `predicted_recall` is the prediction. Candidates whose estimate is below
+    the threshold are left out, unless `verify` is False.
     """
     cdef _Sketcher s
     cdef object threshold
@@ -393,10 +393,10 @@ cdef class LSH:
         cdef MinHash m
         cdef uint64_t keys[2000]
         if not isinstance(sketch, MinHash):
-            raise UsageError(f"an index takes MinHash sketches, not {type(sketch).__name__}")
+            raise UsageError(f"an index needs MinHash sketches, not {type(sketch).__name__}")
         m = sketch
         if m.n != self.s.length or m.s.seed != self.s.seed:
-            raise UsageError(f"the index takes sketches of {self.s.length} values with seed "
+            raise UsageError(f"the index needs sketches of {self.s.length} values with seed "
                              f"{self.s.seed}, not {m.n} with seed {m.s.seed}")
         nd_sketcher_keys(keys, self.s.c, <const uint64_t *>m.block.p)
         return [keys[i] for i in range(self.bands)]
@@ -404,7 +404,7 @@ cdef class LSH:
     def insert(self, key, sketch):
         """Adds a sketch under a key, which must be new."""
         if key in self.sketches:
-            raise UsageError(f"the key {key!r} is in the index already; remove it first")
+            raise UsageError(f"the key {key!r} is already in the index; remove it first")
         keys = self._keys(sketch)
         self.sketches[key] = sketch.copy()
         if sketch.is_empty():
@@ -413,7 +413,7 @@ cdef class LSH:
             table.setdefault(k, []).append(key)
 
     def query(self, sketch):
-        """The keys of similar sketches."""
+        """Returns the keys of similar sketches."""
         found = {}
         keys = self._keys(sketch)
         if not sketch.is_empty():
@@ -422,13 +422,13 @@ cdef class LSH:
                     found[key] = None
         if not self.verify:
             return list(found)
-        # The estimate is a whole number of values out of all: decided in integers.
+        # The estimate is a fraction of values, compared in integers.
         return [key for key in found
                 if round(sketch.jaccard(self.sketches[key]) * self.s.length)
                 >= self.threshold * self.s.length]
 
     def remove(self, key):
-        """Takes a key out."""
+        """Removes a key."""
         sketch = self.sketches.pop(key, None)
         if sketch is None:
             raise UsageError(f"the key {key!r} is not in the index")

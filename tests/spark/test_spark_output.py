@@ -65,14 +65,14 @@ def test_a_plan_and_the_input_of_a_frame_are_inputs(spark, tmp_path, capsys):
         spark_dedup(frame, work=tmp_path / "in")
     (tmp_path / "mine/sign").mkdir(parents=True)
     (tmp_path / "mine/sign/precious").touch()
-    with pytest.raises(neardup.StateError, match="holds no job"):
+    with pytest.raises(neardup.StateError, match="has no job"):
         spark_dedup(frame, work=tmp_path / "mine")
     assert (tmp_path / "mine/sign/precious").exists() and everything(tmp_path / "in") == before
 
 
 @pytest.mark.parametrize("given, out, how", [
     ("/a/b", "/a/b", "is the input"), ("/a//b/", "/a/./b", "is the input"),
-    ("/a/b", "/a/b/c", "lies below"), ("/a/b/c.jsonl", "/a", "holds"), ("/a", "/a/x/../y", "lies below"),
+    ("/a/b", "/a/b/c", "lies below"), ("/a/b/c.jsonl", "/a", "contains"), ("/a", "/a/x/../y", "lies below"),
     ("/a/b", "/a/bc", None), ("/a/b", "/ab", None), ("/a", "/b", None),
 ])
 def test_places_in_a_store_are_compared(spark, given, out, how):
@@ -92,7 +92,7 @@ def test_folders_of_others_and_finished_results(spark, tmp_path, capsys):
     arguments = (tmp_path / "c.jsonl", out)
     (out / "kept").mkdir(parents=True)
     (out / "kept/mine").write_text("precious")
-    for more, said in (([], "it holds kept"), (["--force"], "removes no folder")):
+    for more, said in (([], "it has kept"), (["--force"], "removes no directory")):
         assert run(*arguments, *more) == 1
         assert said in capsys.readouterr().err
     assert everything(out) == {"kept": None, "kept/mine": b"precious"}

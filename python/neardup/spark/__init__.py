@@ -4,8 +4,8 @@
 >>> result = dedup(df, id="id", text="text", threshold=0.8)    # doctest: +SKIP
 >>> df.join(result.where("kept"), "id").write.parquet("out")   # doctest: +SKIP
 
-docs/cluster.md tells how the job runs on YARN, Kubernetes, EMR, Dataproc and a
-standalone cluster, and what it costs.
+docs/cluster.md describes how to run the job on YARN, Kubernetes, EMR, Dataproc and a
+standalone cluster, and its cost.
 """
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ _last: dict[str, Any] = {}
 
 
 def last_report() -> dict[str, Any]:
-    """What the last job of this process cost: a dict with time and bytes per stage,
-    the bytes of the band shuffle, what was quarantined."""
+    """Returns the cost of the last job of this process: time and bytes per stage, the
+    bytes of the band shuffle, and quarantined documents."""
     return dict(_last)
 
 
@@ -54,8 +54,8 @@ def _place(spark: Any, work: str | os.PathLike[str] | None, sync: bool) -> Any:
         return store.folder(spark, str(work), sync)
     master = spark.sparkContext.master
     if not master.startswith("local"):
-        raise UsageError(f"on {master} a job needs work=, a folder that the driver and all "
-                         "executors can reach, such as hdfs:///tmp/neardup")
+        raise UsageError(f"on {master} a job needs work=, a directory that the driver and "
+                         "all executors can access, such as hdfs:///tmp/neardup")
     path = tempfile.mkdtemp(prefix="neardup-spark-")
     atexit.register(shutil.rmtree, path, ignore_errors=True)
     return store.folder(spark, path, False)
@@ -92,14 +92,14 @@ def _run(df: DataFrame, id: str, text: str, work: str | os.PathLike[str] | None,
 def dedup(df: DataFrame, id: str = "id", text: str = "text", threshold: float | str | None = None,
           work: str | os.PathLike[str] | None = None, log: Callable[[str], None] | None = None,
           **options: Any) -> DataFrame:
-    """Who stays: a DataFrame with id, cluster, kept and similarity, a row per document.
+    """Finds the documents to keep: a DataFrame with id, cluster, kept and similarity.
 
-    `cluster` is the id of the document that is kept in this one's place (its own when
-    it stays), `similarity` how much it resembles it.  Documents count in the order of
-    the DataFrame, by partition and row; `keep` chooses otherwise.  `work` is a folder
-    for the stages: started again with the same folder, a job that was killed goes on
-    (`resume="never"` starts over).
-    The other options are those of the command.
+    There is a row per document.  `cluster` is the id of the document kept in its place
+    (its own if it is kept), `similarity` the similarity to that document.  Documents are
+    in the order of the DataFrame, by partition and row, unless `keep` sets another keep
+    order.  `work` is a directory for the stages: a job that was killed resumes if it is
+    started again with the same directory (`resume="never"` starts over).  The other
+    options are those of the command.
     """
     from neardup.spark import job, result
 
@@ -117,9 +117,9 @@ def dedup(df: DataFrame, id: str = "id", text: str = "text", threshold: float | 
 def pairs(df: DataFrame, id: str = "id", text: str = "text", threshold: float | str | None = None,
           work: str | os.PathLike[str] | None = None, log: Callable[[str], None] | None = None,
           collapse: bool = False, **options: Any) -> DataFrame:
-    """The near-duplicate pairs: a DataFrame with id_a, id_b and similarity.
+    """Finds the near-duplicate pairs: a DataFrame with id_a, id_b and similarity.
 
-    With `collapse` an exact copy appears only once, with its first.
+    With `collapse` an exact duplicate appears only with its first occurrence.
     """
     from neardup.spark import job, result
 

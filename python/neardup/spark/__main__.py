@@ -1,7 +1,7 @@
 """python -m neardup.spark INPUT... OUTPUT [options]: the job as a program.
 
-    spark-submit … -m is not taken by spark-submit: give it the file
-    neardup/spark/__main__.py, or `python -m neardup.spark` where Spark is found.
+    spark-submit has no -m: pass it the file neardup/spark/__main__.py, or run
+    `python -m neardup.spark` where Spark is installed.
 """
 import argparse
 import os
@@ -12,18 +12,18 @@ import time
 from neardup import _core
 from neardup.errors import Error, UsageError
 
-# Options of the command that are not options here, and what does their work.
+# Options of the command that are refused here, and the alternatives.
 INSTEAD = {
-    "threads": "Spark knows the cores: --master 'local[4]', --conf spark.executor.cores=4",
-    "memory": "Spark knows the memory: --conf spark.executor.memoryOverhead=3g",
-    "tmp": "executors use their own temporary folders (TMPDIR, spark.local.dir)",
-    "shard": "Spark cuts the work",
+    "threads": "set the cores of Spark: --master 'local[4]', --conf spark.executor.cores=4",
+    "memory": "set the memory of Spark: --conf spark.executor.memoryOverhead=3g",
+    "tmp": "executors use their own temporary directories (TMPDIR, spark.local.dir)",
+    "shard": "Spark splits the work",
     "max_stdin": "standard input is not read",
-    "progress": "every stage says when it is done; Spark's own page shows more",
-    "against": "give both collections as input, the other one first, and take what is kept of "
-               "this one; or use neardup dedup --against on one machine",
+    "progress": "every stage is logged when it ends; the web UI of Spark shows more",
+    "against": "pass both collections as input, the reference collection first, and use the kept "
+               "documents of the second; or use neardup dedup --against on one machine",
     "top": "use neardup pairs --top on one machine",
-    "stats": "spark.json tells what every stage cost",
+    "stats": "spark.json has the cost of every stage",
 }
 
 
@@ -32,17 +32,17 @@ def parser():
         prog="python -m neardup.spark",
         description="Finds near-duplicates on a Spark cluster and writes what `neardup dedup` "
         "writes: kept/, clusters.tsv, pairs.tsv, rejected.tsv, summary.json, report.html, and spark.json with "
-        "what every stage cost.  A job that was killed goes on when it is started again.")
-    p.add_argument("input", nargs="+", help="files or folders: local (seen by every executor "
+        "the cost of every stage.  A job that was killed resumes when it is started again.")
+    p.add_argument("input", nargs="+", help="files or directories: local (seen by every executor "
                    "under the same path), hdfs://, s3a://; Parquet, JSONL, text, WARC, TREC")
-    p.add_argument("output", help="a folder that is new or empty, or holds this job, unfinished or "
+    p.add_argument("output", help="a directory that is new or empty, or has this job, unfinished or "
                    "complete")
     p.add_argument("--io", choices=["auto", "direct", "spark"], default="auto",
                    help="direct: executors read the files themselves; spark: through Spark's file "
                    "systems (auto: direct for local files)")
-    p.add_argument("--master", help="Spark's master, where spark-submit does not say it")
+    p.add_argument("--master", help="the Spark master, unless spark-submit sets it")
     p.add_argument("--conf", action="append", default=[], metavar="NAME=VALUE",
-                   help="a setting of Spark's")
+                   help="a Spark setting")
     p.add_argument("--quiet", action="store_true")
     for row in _core.option_table():
         if "dedup" not in row["commands"]:
@@ -59,29 +59,29 @@ def parser():
     return p
 
 
-# Settings of Spark's that are set where nobody has chosen others.
+# Spark settings, unless others are given.
 PATIENT = {
     # A crowded machine may need longer than 15 s to fetch a result from the JVM.
     "spark.python.authenticate.socketTimeout": "300s",
 }
 LOCAL = {
     **PATIENT,
-    # One process that hears nothing of itself for two minutes is crowded out, not lost.
+    # A local process that times out is slow, not lost.
     "spark.network.timeout": "1200s",
-    # The JVM only moves bytes here: its second compiler costs more than it gains.  Without it the
-    # JVM would reserve 48 MiB for compiled code, which a session of many queries fills.
+    # The JVM only moves bytes here, so its second compiler costs more than it gains.  Without it the
+    # JVM would reserve 48 MiB for compiled code, too little for a session of many queries.
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m",
 }
 
 
 def _with_retries(master):
-    """local[2] gives up when a task fails once; a cluster tries four times, and so does this."""
+    """Sets the retries of a cluster: local[2] alone gives up when a task fails once."""
     cores = {"local": "1"}.get(master) or master.removeprefix("local[").removesuffix("]")
     return f"local[{cores},4]" if cores.isdigit() or cores == "*" else master
 
 
 def session(given):
-    # spark-submit has started the JVM already, and knows the master.
+    # spark-submit has already started the JVM and set the master.
     local = (given.master.startswith("local") if given.master
              else "PYSPARK_GATEWAY_PORT" not in os.environ)
     if local:  # the workers are this Python
@@ -124,7 +124,7 @@ def sources(spark, given, options, stage, avoid):
 
 
 def run(given, spark, options, log):
-    """The finished Run."""
+    """Runs the job and returns it, finished."""
     from neardup import _stage
     from neardup.spark import job, output, result, store
 
@@ -161,14 +161,14 @@ NO_SPACE = re.compile(r"No space left on device|Disk quota exceeded|ENOSPC")
 
 
 def failure(e):
-    """What an exception of Spark's says, in a line; None: it is not one of Spark's."""
+    """Returns the message of an exception of Spark in one line, or None for any other."""
     module = type(e).__module__
     if not module.startswith(("pyspark.", "py4j.")):
         return None
     text = str(e)
     if NO_SPACE.search(text):
         return ("a disk is full (No space left on device): free some space where spark.local.dir, "
-                "TMPDIR and the output folder lie, then run the same command to resume")
+                "TMPDIR and the output directory are, then run the same command to resume")
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     causes = [line for line in lines if line.startswith("Caused by: ")]
     said = causes[-1].removeprefix("Caused by: ") if causes else lines[0] if lines else type(e).__name__
@@ -206,7 +206,7 @@ def main(arguments=None):
         for s in report["stages"]:
             log(f"  {s['stage']:9} {s['seconds']:8.2f} s  shuffled "
                 f"{s.get('shuffled_bytes', 0):,} bytes, wrote {s.get('written_bytes', 0):,}")
-        log(f"shuffle   {report['band_shuffle_bytes_per_document']} bytes a document by band")
+        log(f"shuffle   {report['band_shuffle_bytes_per_document']} bytes per document by band")
         if r.quarantined:
             log(f"left out  {len(r.quarantined)} documents that killed their worker: "
                 + ", ".join(r.quarantined[:10]))

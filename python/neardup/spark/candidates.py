@@ -1,6 +1,6 @@
-"""Stages copies and edges: blocks → runs of digests and keys → copies, candidates.
+"""Stages copies and edges: blocks → runs of digests and keys → exact duplicates, candidates.
 
-What the keys are is the method's: bands of min values, mega-shingles, pieces of bits.
+The keys depend on the method: bands of MinHash values, mega-shingles, or pieces of bits.
 """
 import numpy
 
@@ -29,7 +29,7 @@ def digest_runs(job, numbers, places):
 
 
 def copies(job):
-    """Runs of a place → (copy, first) numbers; documents whose id came before."""
+    """Runs of a partition → numbers (exact duplicate, first occurrence); documents with repeated ids."""
 
     def run(batches):
         stage = job.stage()
@@ -63,11 +63,11 @@ def key_runs(job, numbers, positions, ranges):
     return run
 
 
-COUNTS = 9  # the kind of a row that holds counts, not a run
+COUNTS = 9  # the kind of a row with counts
 
 
 def edges(job, documents, places, ranges):
-    """Runs of keys → runs of edges, and what was counted on the way."""
+    """Runs of keys → runs of edges, and counts of the buckets."""
 
     def run(batches):
         stage = job.stage()
@@ -93,7 +93,7 @@ def _run_length(run):
 
 
 def merged(job, how):
-    """Runs of a place → one run, each key once; counts pass through."""
+    """Runs of a partition → one run with distinct keys; counts pass through."""
 
     def run(batches):
         stage = job.stage()

@@ -1,9 +1,8 @@
-"""The stages of a job in its work folder.
+"""The stages of a job in its work directory.
 
-A stage is done when its manifest lies beside its parts: it names every part
-with its size, and is written when they are on the disk.  Parts carry checksums
-(Parquet's per page, the library's per block and run).  What is missing or damaged
-is an error, never a pass.
+A stage is complete when its manifest exists.  The manifest names every part with its
+size and is written once they are on disk.  Parts have checksums (Parquet's per page,
+the library's per block and run).  A missing or damaged part is always an error.
 """
 import json
 
@@ -11,27 +10,27 @@ from pyspark.sql.types import StructType
 
 from neardup.errors import DataError, StateError
 
-JOB = "manifest"  # the name of the command's too: neither resumes what the other one began
+JOB = "manifest"  # the command uses the same name, so neither resumes a run of the other
 STAGES = ("sign", "copies", "edges", "verify", "values", "census", "counts", "pairs", "kept", "pieces",
           "result", "out")
 
 
 def identity(about):
-    """What makes a job this one, without what it chose for itself."""
+    """Returns the identity of a job, without the values that it chose itself."""
     return {k: v for k, v in about.items() if k not in ("secret", "unit_bytes")}
 
 
 def job_of(place):
-    """The job that a folder of stages holds."""
+    """Returns the job in a directory of stages."""
     text = place.read(JOB)
     if not text.startswith("{"):
         raise StateError(f"{place.uri} holds an unfinished run of the command neardup: finish it with "
-                         "that command, or choose another folder")
+                         "that command, or choose another directory")
     return json.loads(text)
 
 
 def differences(old, new):
-    """In words: what two jobs differ in."""
+    """Describes the differences between two jobs."""
     said = []
     for key in sorted(set(old) | set(new)):
         a, b = old.get(key), new.get(key)
@@ -52,7 +51,7 @@ def differences(old, new):
 
 
 class Checkpoints:
-    """The stages of a job in its work folder."""
+    """The stages of a job in its work directory."""
 
     def __init__(self, spark, place, meter, claim=None):
         self.spark = spark
@@ -62,7 +61,7 @@ class Checkpoints:
         self.resumed = []
 
     def agree(self, about):
-        """Is what lies here the same job?"""
+        """Records the job, or raises StateError if the directory has another one."""
         text = json.dumps(about, sort_keys=True, indent=1)
         if self.place.exists(JOB):
             old = job_of(self.place)
@@ -71,14 +70,14 @@ class Checkpoints:
                 raise StateError(
                     f"{self.place.uri} holds another, unfinished job ({different}): finish that one, "
                     "start over with --resume never (resume=\"never\" in Python), or choose another "
-                    "folder")
+                    "directory")
             return old
         self.place.make()
         self.place.write(JOB, text)
         return about
 
     def done(self, name):
-        """The manifest of a finished stage, its parts checked; None: to be done."""
+        """Returns the manifest of a complete stage after checking its parts, or None."""
         if not self.place.exists(f"{name}.json"):
             return None
         manifest = json.loads(self.place.read(f"{name}.json"))
@@ -97,18 +96,18 @@ class Checkpoints:
                                 f"{self.place.uri} and run again")
         for part in found:
             if part not in manifest["parts"]:
-                raise StateError(f"{self.place.child_uri(name)}/{part} is no part of the job: "
+                raise StateError(f"{self.place.child_uri(name)}/{part} is not a part of the job: "
                                  f"remove {self.place.uri} and run again")
 
     def save(self, name, make, codec="none", **more):
-        """Runs a stage unless it is done.  `make` gives the DataFrame to write."""
+        """Runs a stage unless it is complete.  `make` returns the DataFrame to write."""
         manifest = self.done(name)
         if manifest is not None:
             return manifest
         self._hold()
         self.place.remove(name)
         df = make()
-        # Packed values do not repeat: a dictionary of them would only cost time.
+        # Binary values do not repeat, so a dictionary would only cost time.
         self.meter.run(name, lambda: df.write.option("compression", codec)
                        .option("parquet.enable.dictionary", "false").mode("overwrite").parquet(self.place.child_uri(name)))
         manifest = {"parts": self.place.sizes(name), "schema": df.schema.json(),
@@ -123,7 +122,7 @@ class Checkpoints:
             self.claim.check()
 
     def read(self, name, *columns):
-        """A finished stage."""
+        """Returns the DataFrame of a complete stage."""
         manifest = json.loads(self.place.read(f"{name}.json"))
         self._check(name, manifest)
         paths = [f"{self.place.child_uri(name)}/{p}" for p in manifest["parts"]]

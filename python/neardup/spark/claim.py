@@ -1,11 +1,11 @@
-"""One driver at a time on a folder.
+"""Mutual exclusion of drivers on a directory.
 
-A local folder has a lock file: the system drops the lock with its process.  Other
-stores have leases.  Every driver writes a file of its own, which asks, then lists the folder:
-if there is another driver's, which still tells of itself, it takes its own back;
-else its file says that it holds the folder.  So of two drivers that begin at once at least one sees the other, on every store
-whose listings show what was written before (HDFS, S3, GCS, ABFS), whether or not
-the store can create a file atomically.
+A local directory has a lock file; the system releases the lock when the process ends.
+Other stores have leases.  A driver first writes its own lease file as a request, then
+lists the directory.  If another driver has a valid lease, it removes its own; otherwise
+it marks its lease as held.  Of two drivers that start at once, at least one sees the
+other, on every store with consistent listings (HDFS, S3, GCS, ABFS), even if the store
+cannot create files atomically.
 """
 import fcntl
 import json
@@ -20,13 +20,13 @@ from neardup.errors import StateError
 
 LOCK = "lock"
 PREFIX = "lease-"
-BEAT = 15.0  # seconds between two signs of life
-LAPSE = 120.0  # without one, by the store's clock, a lease has ended
-TRIES = 3  # at a folder that two drivers want at once
+BEAT = 15.0  # seconds between two writes of a lease
+LAPSE = 120.0  # seconds without a write, by the clock of the store, after which a lease ends
+TRIES = 3  # attempts if two drivers start at once
 
 
 def _start_time(pid):
-    """When a process began, as Linux counts; None: there is none."""
+    """Returns the start time of a process in the units of Linux, or None."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as f:
             return int(f.read().rpartition(b")")[2].split()[19])
@@ -35,7 +35,7 @@ def _start_time(pid):
 
 
 def boot_id():
-    """The system's number of this start; "": unknown."""
+    """Returns the boot id of the system, or "" if it is unknown."""
     try:
         with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as f:
             return f.read().strip()
@@ -44,7 +44,7 @@ def boot_id():
 
 
 def myself():
-    """The driver, so that others on the same machine can tell whether it lives."""
+    """Returns the identity of this driver, for is_dead()."""
     try:
         space = os.readlink("/proc/self/ns/pid")
     except OSError:
@@ -55,7 +55,7 @@ def myself():
 
 
 def is_dead(who):
-    """Is the driver known to be dead?  Only one of this machine's can be known."""
+    """Tests whether a driver is known to be dead; possible only for this machine."""
     here = myself()
     if who.get("host") != here["host"] or not here["boot"] or not who.get("boot"):
         return False
@@ -67,21 +67,21 @@ def is_dead(who):
 
 
 class Lock:
-    """Of a local folder, which exists."""
+    """The lock of an existing local directory."""
 
     def __init__(self, folder):
         path = folder.at(LOCK)
         self.fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
             fcntl.flock(self.fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            # The driver before this one may have removed the file before it was locked here.
+            # The previous driver may have removed the file before it was locked here.
             held, named = os.fstat(self.fd), os.stat(path)
             if (held.st_dev, held.st_ino) != (named.st_dev, named.st_ino):
                 raise FileNotFoundError
         except BlockingIOError:
             os.close(self.fd)
             raise StateError(f"another driver or run is writing to {folder.path}: wait for it, or "
-                             "choose another folder") from None
+                             "choose another directory") from None
         except FileNotFoundError:
             os.close(self.fd)
             raise StateError(f"another driver has just finished in {folder.path}: run again") from None
@@ -93,14 +93,14 @@ class Lock:
         pass
 
     def close(self):
-        """The file stays, unless its folder goes."""
+        """Releases the lock; the file stays."""
         if self.fd >= 0:
             os.close(self.fd)
             self.fd = -1
 
 
 class Lease:
-    """Of a folder of another store."""
+    """The lease of a directory in another store."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -115,13 +115,13 @@ class Lease:
             other = self._take()
             if other is None:
                 break
-            if again + 1 < TRIES and other["age"] < BEAT:  # both may have begun just now
+            if again + 1 < TRIES and other["age"] < BEAT:  # both may have just started
                 time.sleep(random.uniform(0.2, 1.5))
         else:
             raise StateError(
                 f"another driver ({other['said']}) is writing to {folder.uri}: wait for it, or choose "
-                f"another folder; if it is dead, its lease ends {LAPSE:.0f} s after its last sign of "
-                f"life, {max(other['age'], 0):.0f} s ago")
+                f"another directory; if it is dead, its lease ends {LAPSE:.0f} s after its last "
+                f"write, {max(other['age'], 0):.0f} s ago")
         self.thread = threading.Thread(target=self._live, name="neardup-lease", daemon=True)
         self.thread.start()
 
@@ -131,7 +131,7 @@ class Lease:
         self.beats += 1
 
     def _others(self):
-        """Leases of other drivers that have not ended: (name, who, age in seconds)."""
+        """Returns the leases of other drivers: (name, who, age in seconds)."""
         times = self.folder.times()
         mine = times.get(self.name)
         found = []
@@ -140,14 +140,14 @@ class Lease:
                 continue
             try:
                 who = json.loads(self.folder.read(name))
-            except Exception:  # being written, cut off, or gone by now
+            except Exception:  # being written, incomplete, or just removed
                 who = {}
             age = 0.0 if mine is None else (mine - time_) / 1000
             found.append((name, who, age))
         return found
 
     def _take(self):
-        """None, or the other driver that holds the folder or asks for it."""
+        """Takes the lease and returns None, or returns the other driver that has or requests it."""
         self._write()
         try:
             for name, who, age in self._others():
@@ -171,23 +171,23 @@ class Lease:
                     return
                 try:
                     if not self.folder.exists(self.name):
-                        self.lost = "its lease was taken away"
+                        self.lost = "its lease was removed"
                         return
                     self._write()
                 except Exception:
-                    continue  # the next beat may get through; check() looks itself
+                    continue  # the next write may succeed; check() tests the lease itself
 
     def check(self):
-        """Does this driver still hold the folder?  Asked before every step that others see."""
+        """Raises StateError if the lease is lost.  Called before every step visible to others."""
         with self.guard:
             if self.lost is None and not self.folder.exists(self.name):
-                self.lost = "its lease was taken away"
+                self.lost = "its lease was removed"
         if self.lost is None:
             if any(who.get("held") and age <= LAPSE and not is_dead(who)
                    for _, who, age in self._others()):
-                self.lost = "another one has begun"
+                self.lost = "another one has started"
         if self.lost is not None:
-            raise StateError(f"this driver was not heard of for {LAPSE:.0f} s, and {self.lost}: "
+            raise StateError(f"this driver did not write its lease for {LAPSE:.0f} s, and {self.lost}: "
                              f"{self.folder.uri} belongs to another driver now; wait for that one")
 
     def close(self):
@@ -195,11 +195,11 @@ class Lease:
         with self.guard:
             try:
                 self.folder.remove(self.name)
-            except Exception:  # it lapses
+            except Exception:  # it expires
                 pass
 
 
 def claim(folder):
-    """Makes the folder this driver's, or raises StateError."""
+    """Claims the directory for this driver, or raises StateError."""
     folder.make()
     return Lock(folder) if hasattr(folder, "path") else Lease(folder)

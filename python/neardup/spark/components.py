@@ -1,7 +1,7 @@
 """Connected components by the executors: large-star and small-star
-(Kiveris et al., Connected Components in MapReduce and Beyond, 2014), to a strict
-fixpoint.  Used when the edges are too many for one union-find; its result is the
-same: the smallest member of every component.
+(Kiveris et al., Connected Components in MapReduce and Beyond, 2014), until a fixpoint.
+Used when there are too many edges for one union-find.  The result is the same: the
+smallest member of every component.
 """
 import numpy
 
@@ -9,7 +9,7 @@ from neardup.errors import DataError
 
 
 def _large_star(df):
-    """Every larger neighbour of u is linked to the smallest one of u's circle."""
+    """Links every larger neighbour of u to the smallest vertex of u and its neighbours."""
     import pyspark.sql.functions as F
 
     both = df.select("a", "b").unionByName(df.selectExpr("b as a", "a as b"))
@@ -19,7 +19,7 @@ def _large_star(df):
 
 
 def _small_star(df):
-    """Every smaller neighbour of u, and u, are linked to the smallest of them."""
+    """Links u and every smaller neighbour to the smallest of them."""
     import pyspark.sql.functions as F
 
     down = df.selectExpr("greatest(a, b) as a", "least(a, b) as b")
@@ -30,8 +30,8 @@ def _small_star(df):
 
 
 def find(spark, edges, most_rounds=100):
-    """A DataFrame (a, b) of edges → (a, b): the smallest member b of a's component,
-    for every a that is not it."""
+    """Maps a DataFrame (a, b) of edges to (a, b), where b is the smallest member of the
+    component of a, for every a other than b."""
     df = edges.selectExpr("cast(greatest(a, b) as bigint) as a", "cast(least(a, b) as bigint) as b"
                           ).where("a != b").distinct().localCheckpoint()
     for _ in range(most_rounds):
@@ -40,11 +40,11 @@ def find(spark, edges, most_rounds=100):
         df = new
         if not changed:
             return df
-    raise DataError(f"components did not settle in {most_rounds} rounds")
+    raise DataError(f"components did not converge in {most_rounds} rounds")
 
 
 def of_pairs(spark, pairs, documents):
-    """The root of every document, as _stage.components gives it."""
+    """Returns the root of every document, like _stage.components."""
     import pyarrow as pa
 
     table = pa.table({"a": (pairs >> numpy.uint64(32)).astype(numpy.int64),

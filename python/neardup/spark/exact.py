@@ -4,7 +4,7 @@
     2  pairs, counted → resemblance
 
 sample="mod:N" keeps a share of the shingles, sample="sct:N" those that at most N
-documents have; these are counted first, in a MapReduce of their own.
+documents have; a separate MapReduce counts these first.
 """
 import numpy
 
@@ -12,7 +12,7 @@ from neardup import _stage
 from neardup.errors import DataError
 from neardup.spark import work
 
-SIZES = 8  # the kind of a row with sizes: documents, then how many shingles each has
+SIZES = 8  # the kind of a row with documents and their numbers of shingles
 
 
 def _texts(stage, row, first, rows, plans, units):
@@ -31,7 +31,7 @@ def _texts(stage, row, first, rows, plans, units):
 
 
 def _each_text(job, numbers, positions, units, batches, some=256):
-    """(stage, documents, texts) of all that are no copies."""
+    """Yields (stage, documents, texts), without exact duplicates."""
     stage, plans = job.stage(), {}
     for row in work.rows_of(batches):
         first = numbers.value.first(row)
@@ -56,7 +56,7 @@ def census(job, numbers, positions, units, places):
 
 
 def common(job):
-    """Runs of a place → the shingles that too many documents have."""
+    """Runs of a partition → the shingles that too many documents have."""
 
     def run(batches):
         stage, out = job.stage(), work.Rows(work.RUNS)
@@ -94,7 +94,7 @@ def shingles(job, numbers, positions, units, places, left_out):
 
 
 def expand(job, documents, places):
-    """Reduce 1: the documents of a shingle → every pair of them, counting 1."""
+    """Reduce 1: the documents of a shingle → every pair of them, with count 1."""
 
     def run(batches):
         stage, out = job.stage(), work.Rows(work.RUNS)
@@ -114,7 +114,7 @@ def expand(job, documents, places):
 
 
 def summed(job):
-    """Reduce 2, first half: counts of a pair are added up; sizes pass through."""
+    """Reduce 2, first half: sums the counts of a pair; sizes pass through."""
 
     def run(batches):
         stage, out = job.stage(), work.Rows(work.RUNS)
@@ -182,7 +182,7 @@ def candidates(run):
         seen += half
     if seen != run.firsts:
         raise DataError(f"the shingles of {seen} of {run.firsts} documents arrived: remove the "
-                        "job's work folder and run again")
+                        "job's work directory and run again")
     sent = run.send(sizes)
     run.points.save("pairs", lambda: run.map(frame.where("kind = 0"), judged(run.job, sent),
                                              work.RUNS))

@@ -2,9 +2,9 @@
 
     sign → copies → edges → verify → components → write
 
-Executors read, sign, group and compare.  The driver numbers the blocks, keeps a
-few bytes a document, and does what is sequential by nature: the order of the
-verified candidates and the greedy stars, with the library's own functions.
+Executors read, sketch, group and compare.  The driver numbers the blocks, keeps a few
+bytes per document, and performs the sequential steps with the library's functions: the
+order of the verified candidates and the greedy stars.
 """
 import base64
 import contextlib
@@ -23,23 +23,23 @@ from neardup.errors import DataError, StateError, UsageError
 from neardup.spark import candidates, checkpoints, components, exact, page, store, texts, work
 
 NONE = 0xFFFFFFFF
-PLACE_BYTES = 64 << 20  # what a place should hold, about
+PLACE_BYTES = 64 << 20  # approximate size of a partition
 EDGES_ON_DRIVER = 200_000_000  # beyond that, components are found by the executors
 
 SETTINGS = {
-    # Rows hold packed blocks: a few of them fill a batch.
+    # A row has an entire block, so a few of them fill a batch.
     "spark.sql.parquet.enableVectorizedReader": "false",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "10000",
     "spark.sql.execution.arrow.maxBytesPerBatch": str(32 << 20),
     "spark.sql.adaptive.enabled": "false",
-    # A small list that waits behind a long stage, or on a crowded machine, is late, not lost.
+    # A small list may wait behind a long stage or on a busy machine.
     "spark.sql.broadcastTimeout": "36000",
 }
 
 
 @contextlib.contextmanager
 def settings(spark, **more):
-    """Spark's settings while a job runs; put back afterwards."""
+    """Sets Spark's settings for a job and restores them afterwards."""
     wanted = {**SETTINGS, **more}
     old = {name: spark.conf.get(name, None) for name in wanted}
     for name, value in wanted.items():
@@ -55,10 +55,10 @@ def settings(spark, **more):
 
 
 def check_executors(spark):
-    """The same version everywhere, said before anything is read."""
+    """Checks that every executor has the version of the driver."""
     version = neardup.__version__
 
-    def look(batches):  # by itself: the module may not be there
+    def look(batches):  # self-contained: the module may be missing
         import pyarrow
 
         for _ in batches:
@@ -81,7 +81,7 @@ def check_executors(spark):
 
 
 def _plan_of(sample):
-    """What a file that --sample names holds: a job with another plan is another job."""
+    """Returns the plan that --sample names; it is part of the identity of a job."""
     for part in sample.split(","):
         name = part.removeprefix("adaptive:")
         if name != part and os.path.isfile(name):
@@ -99,7 +99,7 @@ class Run:
 
     def __init__(self, spark, source, options, place, dedup=True, log=None, claim=None,
                  finished=None):
-        """`claim`: what holds the work folder; `finished`: asked whether there is nothing to do."""
+        """`claim`: of the work directory; `finished`: returns a complete result, if any."""
         self.spark = spark
         self.sc = spark.sparkContext
         self.source = source
@@ -117,7 +117,7 @@ class Run:
                  "input": _digest(source.describe()), "secret": base64.b64encode(secret).decode(),
                  "unit_bytes": source.unit_bytes(self.sc.defaultParallelism),
                  "plan": _plan_of(str(options.get("sample", "")))}
-        work.Job(options, dedup, secret).stage(driver=True)  # wrong options are said before anything else
+        work.Job(options, dedup, secret).stage(driver=True)  # reports wrong options before anything else
         self.about = checkpoints.identity(about)
         self.complete = finished(self.about) if finished else None
         if self.complete:
@@ -181,14 +181,14 @@ class Run:
         self.documents = first
         if first >= NONE:
             raise neardup.errors.LimitError(
-                f"{first} documents are more than one job can number (4,294,967,294): split the "
+                f"{first} documents exceed the limit of 4,294,967,294 per job: split the "
                 "input")
         keys = [(r["unit"], r["task"], r["part"]) for r in rows]
         if len(set(keys)) != len(keys):
-            raise StateError("a block came twice: remove the job's work folder and run again")
+            raise StateError("a block was read twice: remove the job's work directory and run again")
         self.numbers = self.send(work.Numbers(keys, [r["first"] for r in rows],
                                               [r["base"] for r in rows]))
-        # What the driver keeps of every document.
+        # Kept by the driver, per document.
         self.same = numpy.arange(first, dtype=numpy.uint32)
         self.ranks = numpy.zeros(first, numpy.uint64) if self.facts["ranked"] else None
         at = dict(zip(keys, rows))
@@ -256,13 +256,13 @@ class Run:
         self.take_edges("edges")
         if self.items != self.firsts * items:
             raise DataError(f"{self.items} keys arrived of {self.firsts * items}: remove the job's "
-                            "work folder and run again")
+                            "work directory and run again")
         self.edge_meter = manifest["meter"]
         self.log(f"edges     {len(self.pairs):,} candidate pairs; {self.buckets['hot_buckets']:,} "
-                 "hot buckets gave stars")
+                 "oversized buckets gave stars")
 
     def take_edges(self, name):
-        """Candidates, rising, and the counts of the buckets."""
+        """Reads candidates, ascending, and the counts of the buckets."""
         runs = []
         seen = numpy.zeros(5, numpy.uint64)
         for row in work.rows_of(self.points.read(name).toArrow().to_batches()):
@@ -282,7 +282,7 @@ class Run:
         self.items = int(seen[4])
 
     def verify(self, name, pairs, everything):
-        """The values of pairs of documents, compared where their texts meet."""
+        """Returns the similarities of pairs, computed by the executors that receive both texts."""
         n = len(pairs)
         if n == 0:
             return numpy.empty(0, numpy.uint64)
@@ -293,7 +293,7 @@ class Run:
         place = self.share(pairs, a, places)
         order = numpy.argsort(place, kind="stable")
         begin = numpy.searchsorted(place[order], numpy.arange(places + 1))
-        # Every document goes once to each place that wants it.
+        # Send every document once to each partition with one of its pairs.
         wide = place.astype(numpy.uint64)
         keys = numpy.unique(numpy.concatenate([
             a.astype(numpy.uint64) << numpy.uint64(32) | wide,
@@ -316,19 +316,19 @@ class Run:
             some = numpy.frombuffer(row["data"], numpy.uint64)
             p = row["place"]
             if len(some) != begin[p + 1] - begin[p]:
-                raise DataError(f"place {p} compared {len(some)} of {begin[p + 1] - begin[p]} "
-                                "pairs: remove the job's work folder and run again")
+                raise DataError(f"partition {p} compared {len(some)} of {begin[p + 1] - begin[p]} "
+                                "pairs: remove the job's work directory and run again")
             values[order[begin[p]:begin[p + 1]]] = some
             got += len(some)
         if got != n:
-            raise DataError(f"{got} of {n} pairs were compared: remove the job's work folder and "
+            raise DataError(f"{got} of {n} pairs were compared: remove the job's work directory and "
                             "run again")
         self.log(f"{name:9} {n:,} pairs compared, {taking:,} documents fetched")
         return values
 
     def share(self, pairs, a, places):
-        """Components of candidates stay together, so that each text travels once;
-        one that is too large is cut by its first documents."""
+        """Assigns pairs to partitions.  A component stays together, so that each text is sent
+        once; one that is too large is split by the first documents of its pairs."""
         root = _stage.components(self.documents, pairs)[a]
         roots, inverse, size = numpy.unique(root, return_inverse=True, return_counts=True)
         before = numpy.cumsum(size) - size
@@ -351,19 +351,19 @@ class Run:
         self.centre, self.value = self.settle.result()
         self.dropped = self.centre != numpy.arange(self.documents, dtype=numpy.uint32)
         counts = self.settle.counts()
-        self.log(f"clusters  {counts['clusters']:,}; {counts['dropped']:,} documents go")
+        self.log(f"clusters  {counts['clusters']:,}; {counts['dropped']:,} documents dropped")
 
     # --- results ---
 
     def names(self, documents):
-        """The ids of some documents, as they stand in the lists; and what the writer and the
-        report ask for, in the same pass over the blocks."""
+        """Returns the ids of some documents, escaped as in the lists.  The same pass over the
+        blocks collects the data for the writer and the report."""
         wanted = self.send(work.Wanted(documents))
         shown, more = None, ()
         if self.dedup:
             self.gone = self.send(work.Dropped(self.dropped))
             self.shown = page.Shown(self)
-            if not self.source.keeps_texts:  # else the texts themselves lie in the blocks
+            if not self.source.keeps_texts:  # otherwise the blocks have the texts
                 more = ("texts", "texts_sum", "raw")
             shown = self.send(texts.Shown(self.gone.value, self.shown.wanted if more else None))
         rows = self.meter.run("ids", lambda: self.map(
@@ -380,12 +380,12 @@ class Run:
             for p, name in zip(places.tolist(), texts.pieces(row["ids"], row["ends"])):
                 out[p] = bytes(name)
         if any(name is None for name in out):
-            raise DataError("the ids of some documents did not arrive: remove the job's work "
-                            "folder and run again")
+            raise DataError("the ids of some documents are missing: remove the job's work "
+                            "directory and run again")
         return out
 
     def rejected(self):
-        """Lines of rejected.tsv."""
+        """Returns the lines of rejected.tsv."""
         bad = [(r["unit"], r["task"], r["part"]) for r in self.blocks if r["rejects"]]
         if not bad:
             return b""
@@ -421,7 +421,7 @@ class Run:
         return out
 
     def report(self):
-        """What every stage cost, and what the engine alone can tell."""
+        """Returns the cost of every stage, and facts known only to Spark."""
         band = getattr(self, "edge_meter", {}).get("shuffles", [])
         return {"spark": self.sc.version, "neardup": neardup.__version__, "job": self.about,
                 "parallelism": self.parallel, "documents": self.documents,
@@ -432,7 +432,7 @@ class Run:
                 "stages": self.meter.stages}
 
     def close(self):
-        if self.claim is not None:  # of a work folder, which stays
+        if self.claim is not None:  # the work directory stays
             self.claim.close()
         for b in self.broadcasts:
             with contextlib.suppress(Exception):

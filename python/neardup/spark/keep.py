@@ -1,5 +1,4 @@
-"""Stage write: what is kept of files, and rows of results.
-"""
+"""Stage write: kept files, and rows of results."""
 import os
 import shutil
 import tempfile
@@ -16,7 +15,7 @@ CUTS = [("unit", pa.int64()), ("task", pa.int64()), ("part", pa.int64()), ("byte
 
 
 def cut_ranges(job, numbers, dropped, regions):
-    """Blocks of ranges → their part of the kept file, at its place."""
+    """Blocks of ranges → their regions of the kept file."""
 
     def run(batches):
         stage = job.stage()
@@ -38,7 +37,7 @@ def cut_ranges(job, numbers, dropped, regions):
 
 
 def keep_files(job, numbers, dropped, units, directory):
-    """All blocks of a unit of whole files (rows come by unit) → the kept files."""
+    """All blocks of a unit of entire files (rows are grouped by unit) → the kept files."""
 
     def run(batches):
         stage = job.stage()
@@ -72,8 +71,8 @@ PIECE = 64 << 20
 
 
 def keep_contents(job, files, first_of, dropped, skipped):
-    """work.Rows (path, content) of whole files → what is kept of them, in pieces.  `skipped`: the
-    records of a file that are not looked into."""
+    """Rows (path, content) of entire files → the kept files, in pieces.  `skipped`: the records of
+    a file that are not parsed."""
 
     def run(batches):
         stage = job.stage()
@@ -114,7 +113,7 @@ SUMS = [("file", pa.int64()), ("xxh3", pa.string())]
 
 
 def file_sums(folder, names):
-    """Numbers of files below a folder that every executor sees → their XXH3."""
+    """Numbers of files below a directory that every executor sees → their XXH3."""
 
     def run(batches):
         out = work.Rows(SUMS)

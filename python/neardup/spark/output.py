@@ -1,15 +1,16 @@
-"""The OUTPUT folder of a job, on any file system: a job on its way or a complete
-result, never half of one.
+"""The OUTPUT directory of a job, on any file system: an unfinished job or a complete
+result, never a partial one.
 
-    OUTPUT/.neardup/         while a job is on its way
-        lock, lease-*        the driver's claim
-        manifest, sign …     the job and its finished stages (store.Checkpoints)
+    OUTPUT/.neardup/         while a job is unfinished
+        lock, lease-*        the claim of the driver
+        manifest, sign …     the job and its complete stages (checkpoints.Checkpoints)
         out/                 results being written
-        commit.json          out/ is complete: it moves into OUTPUT, then .neardup goes
+        commit.json          out/ is complete: it is moved to OUTPUT, then .neardup is removed
     OUTPUT/kept … summary.json
 
-Whoever opens OUTPUT next finishes what commit.json names.  summary.json ends with
-the name and size of every file, and on a local disk its XXH3: what the command checks.
+The next driver that opens OUTPUT completes the moves of commit.json.  summary.json ends
+with the name and size of every file, and on a local disk its XXH3, which the command
+checks.
 """
 import contextlib
 import json
@@ -30,7 +31,7 @@ SCHEMES = {"s3": "s3a", "s3n": "s3a"}
 # --- inputs are never outputs ---
 
 def _where(spark, uri):
-    """(store, names on the way) of a path that is not local."""
+    """Returns (store, path components) of a path that is not local."""
     path = spark.sparkContext._jvm.org.apache.hadoop.fs.Path(uri)
     fs = path.getFileSystem(spark.sparkContext._jsc.hadoopConfiguration())
     parts = urlsplit(fs.makeQualified(path).toString().replace("?", "%3F").replace("#", "%23"))
@@ -39,7 +40,7 @@ def _where(spark, uri):
 
 
 def check_inputs(spark, output, inputs):
-    """Refuses an input that is, holds, or lies under the output.  Nothing is touched."""
+    """Raises UsageError if an input is the output, contains it or lies inside it."""
     near = [store.local_path(i) for i in inputs if store.is_local(i)]
     if store.is_local(output):
         _core.check_outputs([("the output", store.local_path(output), True)],
@@ -54,30 +55,30 @@ def check_inputs(spark, output, inputs):
         if at != to or names[:n] != out[:n]:
             continue
         how = ("is the input" if len(names) == len(out) else
-               "lies below the input" if len(names) < len(out) else "holds the input")
+               "lies below the input" if len(names) < len(out) else "contains the input")
         raise UsageError(f"the output {output} {how} {given}, which would be lost; choose another "
-                         "folder for the output")
+                         "directory for the output")
 
 
-# --- the folder ---
+# --- the directory ---
 
 def _is_ours(text):
     return text.lstrip().startswith("{") and text.lstrip()[1:].lstrip().startswith('"neardup"')
 
 
 def claim_work(place, over=False):
-    """The claim of a folder of stages: an empty one, or one that holds a job; `over`: start over."""
+    """Claims a directory of stages, which must be empty or have a job; `over`: start over."""
     names = place.names()
-    # Killed at its first step, a job leaves its claim alone.
+    # A job killed at its first step leaves only its claim.
     if checkpoints.JOB not in names and any(
             n != claim.LOCK and not n.startswith(claim.PREFIX)
             and not n.startswith(checkpoints.JOB + ".") for n in names):
-        raise StateError(f"{place.uri} is not empty (it holds {names[0]}) and holds no job of "
-                         "neardup.spark: choose an empty folder for the work")
+        raise StateError(f"{place.uri} is not empty (it has {names[0]}) and has no job of "
+                         "neardup.spark: choose an empty directory for the work")
     held = claim.claim(place)
     try:
         if over:
-            for name in stages(place):  # the folder is the user's: other names are not touched
+            for name in stages(place):  # the directory is the user's: other files stay
                 if name.removesuffix(".json") in checkpoints.STAGES or name == checkpoints.JOB:
                     place.remove(name)
     except BaseException:
@@ -87,14 +88,14 @@ def claim_work(place, over=False):
 
 
 def stages(place):
-    """What lies in a folder of stages but the claim, the manifest of the job first."""
+    """Returns the names in a directory of stages except the claim, the manifest of the job first."""
     names = [n for n in place.names()
              if n != claim.LOCK and not n.startswith(claim.PREFIX) and n != "commit.json"]
     return sorted(names, key=lambda n: (n != checkpoints.JOB, not n.endswith(".json"), n))
 
 
 class Output:
-    """A claimed OUTPUT folder.  `over`: start over, and replace a finished result."""
+    """A claimed OUTPUT directory.  `over`: start over, and replace a complete result."""
 
     def __init__(self, folder, over=False, force=False):
         self.folder = folder
@@ -117,10 +118,10 @@ class Output:
             raise
 
     def _refuse(self):
-        """A folder of somebody else is not written to."""
+        """Raises StateError if the directory belongs to others."""
         shown = self.folder.uri
         if self.folder.exists() and not self.folder.is_folder():
-            raise StateError(f"{shown} is not a folder: choose another name for the output")
+            raise StateError(f"{shown} is not a directory: choose another name for the output")
         names = self.folder.names()
         if not names:
             return
@@ -128,21 +129,21 @@ class Output:
             if self.place.exists(checkpoints.JOB):
                 checkpoints.job_of(self.place)
             elif self.place.exists("result"):
-                raise StateError(f"{shown} holds a result that the command neardup has not moved into "
-                                 "place: finish that run, or choose another folder")
+                raise StateError(f"{shown} has a result that the command neardup has not moved into "
+                                 "place: finish that run, or choose another directory")
             return
         if self.summary() is not None:
             return
         if not self.force:
-            raise StateError(f"{shown} is not empty (it holds {names[0]}) and is not a result of "
-                             "neardup: choose a new or empty folder, or --force to write into it")
+            raise StateError(f"{shown} is not empty (it has {names[0]}) and is not a result of "
+                             "neardup: choose a new or empty directory, or --force to write into it")
         for name in NAMES:
             if name in names and self.folder.is_folder(name):
-                raise StateError(f"{shown}/{name} is a folder that neardup did not make, and --force "
-                                 "removes no folder: choose another folder for the output")
+                raise StateError(f"{shown}/{name} is a directory that neardup did not make, and --force "
+                                 "removes no directory: choose another one for the output")
 
     def summary(self):
-        """The text of a summary.json of neardup's; None: there is none."""
+        """Returns the text of a summary.json written by neardup, or None."""
         if not self.folder.exists("summary.json") or self.folder.is_folder("summary.json"):
             return None
         try:
@@ -152,14 +153,14 @@ class Output:
         return text if _is_ours(text) else None
 
     def _look(self):
-        """What lies here, now that nobody else changes it."""
+        """Reads the state of the directory, once it is claimed."""
         names = self.folder.names()
         text = self.summary()
         self.old = []
         if text is not None:
             with contextlib.suppress(ValueError, TypeError, KeyError, AttributeError):
                 self.old = sorted({f["name"].split("/")[0] for f in json.loads(text)["files"]})
-            # A name is one of the folder's own, whatever the file says.
+            # Accept only names that are in the directory.
             self.old = [n for n in self.old if n in names and n not in ("", ".", "..", HIDDEN)]
             self.old = self.old or [n for n in NAMES if n in names]
             self.old = [n for n in self.old if n != "summary.json"] + ["summary.json"]
@@ -169,8 +170,8 @@ class Output:
                 self.place.remove(name)
 
     def finished(self, about):
-        """The summary when OUTPUT holds this job's result, each file as it was written; None:
-        there is work to do.  StateError for another job's result."""
+        """Returns the summary if OUTPUT has the intact result of this job, or None.  Raises
+        StateError for the result of another job."""
         if not self.complete or self.over:
             return None
         shown = self.folder.uri
@@ -180,12 +181,12 @@ class Output:
         if told != about:
             what = checkpoints.differences(told, about) if told else "it was not made by neardup.spark"
             raise StateError(f"{shown} holds the result of another job ({what}): choose another "
-                             "folder, or --resume never to replace that result")
+                             "directory, or --resume never to replace that result")
         summary = json.loads(self.summary())
         if hasattr(self.folder, "path"):
             _core.verify_output(self.folder.path)
             return summary
-        again = "the result is damaged; --resume never makes it again"
+        again = "the result is damaged; --resume never replaces it"
         sizes = {escape(name): n for name, n in self.folder.files().items()}
         for file in summary.get("files", []):
             name = file["name"]
@@ -199,7 +200,7 @@ class Output:
     # --- commit ---
 
     def commit(self, out):
-        """`out` becomes the result, summary.json last; then .neardup goes."""
+        """Makes `out` the result, summary.json last, and removes .neardup."""
         names = out.names()
         if "summary.json" not in names:
             raise StateError(f"{out.uri}/summary.json is missing: run again")
@@ -216,10 +217,10 @@ class Output:
         self._finish()
 
     def _finish(self):
-        """From commit.json to the end; begun again, it goes on."""
+        """Performs the moves of commit.json; can be repeated after an interruption."""
         todo = json.loads(self.place.read("commit.json"))
         if todo["phase"] == "old":
-            # summary.json first: what it tells of is not there any more.
+            # summary.json first, as it describes the files removed next.
             for name in reversed(todo["old"]):
                 self.folder.remove(name)
             self.folder.sync()
@@ -237,7 +238,7 @@ class Output:
         self._leave()
 
     def _leave(self):
-        """The claim goes last, and .neardup with it."""
+        """Releases the claim and removes .neardup."""
         if self.claim is not None:
             if isinstance(self.claim, claim.Lock):
                 self.place.remove(claim.LOCK)
@@ -247,7 +248,7 @@ class Output:
         self.folder.sync()
 
     def close(self):
-        """What is unfinished stays for a resume."""
+        """Releases the claim; unfinished stages stay for a resume."""
         if self.claim is None:
             return
         if stages(self.place) or self.place.exists("commit.json"):

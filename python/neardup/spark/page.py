@@ -1,12 +1,12 @@
-"""What report.html shows beyond the lists: parts of the corpus and texts of a sample."""
+"""Data of report.html beyond the lists: parts of the corpus and texts of a sample."""
 import os
 
 import numpy
 
 from neardup.spark import texts, work
 
-FEW_FILES = 200  # more of them are counted by folder, as on one machine
-SITES = 1_000_000  # that the driver counts; further ones are left out of the report
+FEW_FILES = 200  # more files are counted by directory, as on one machine
+SITES = 1_000_000  # counted by the driver; the report omits further ones
 
 
 class Shown:
@@ -20,7 +20,7 @@ class Shown:
         self.texts = {}
 
     def take(self, row):
-        """What a block tells."""
+        """Adds the data of a block."""
         for line in bytes(row["parts"]).splitlines():
             kind, documents, dropped, name = line.split(b"\t", 3)
             if kind == b"f":
@@ -43,7 +43,7 @@ class Shown:
             self.texts[d] = bytes(text)
 
     def fetch(self):
-        """The texts that lie in blocks of their own."""
+        """Fetches the remaining texts of the sample."""
         run = self.run
         if len(self.texts) == len(self.wanted.documents):
             return
@@ -57,7 +57,7 @@ class Shown:
             self.take_texts(row["documents"], row["ends"], row["texts"])
 
     def write(self, folder, documents, names, rejected, inputs, directory):
-        """report.html, after summary.json."""
+        """Writes report.html, after summary.json."""
         lines = [b"\t".join((kind, str(n[0]).encode(), str(n[1]).encode(), name.replace(b"\n", b"?")))
                  for (kind, name), n in sorted(self.parts.items())]
         numbers = sorted(self.texts)

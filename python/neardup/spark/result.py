@@ -1,4 +1,4 @@
-"""Results as DataFrames, and as the files that the command writes."""
+"""Results as DataFrames and as the files of the command."""
 import json
 import os
 import shutil
@@ -15,13 +15,13 @@ LISTS = ("pairs.tsv", "clusters.tsv", "rejected.tsv")
 
 
 def _ratio(values):
-    """numerator << 32 | denominator → a number."""
+    """Converts numerator << 32 | denominator to a float."""
     low = (values & numpy.uint64(0xFFFFFFFF)).astype(numpy.float64)
     return (values >> numpy.uint64(32)).astype(numpy.float64) / numpy.where(low == 0, 1, low)
 
 
 def clusters(run, id_type):
-    """A row per document: id, cluster, kept, similarity."""
+    """Returns a row per document: id, cluster, kept, similarity."""
     gone = numpy.flatnonzero(run.dropped).astype(numpy.uint32)
     centres = run.centre[gone]
     names = _raw_names(run, numpy.unique(centres))
@@ -34,7 +34,7 @@ def clusters(run, id_type):
 
 
 def _raw_names(run, documents):
-    """document → its id as the DataFrame has it."""
+    """Returns the ids of documents as they are in the DataFrame."""
     wanted = run.send(work.Wanted(documents))
     table = run.meter.run("ids", lambda: run.map(
         run.signed(), texts.names(run.job, run.numbers, wanted, no_paths), texts.NAMES).toArrow())
@@ -53,7 +53,7 @@ def no_paths(unit):
 
 
 def pairs(run, id_type, collapse):
-    """A row per pair: id_a, id_b, similarity, in input order."""
+    """Returns a row per pair: id_a, id_b, similarity, in input order."""
     wanted = numpy.flatnonzero(run.settle.wanted(collapse)).astype(numpy.uint32)
     names = _raw_names(run, wanted)
     numbers = [str(d).encode() for d in wanted.tolist()]
@@ -74,8 +74,8 @@ def pairs(run, id_type, collapse):
 
 
 def write(run, target, inputs=(), directory="OUTPUT"):
-    """What the command writes, below a folder: lists, kept documents, summary, report; and
-    spark.json, what every stage cost."""
+    """Writes the files of the command to a directory: lists, kept documents, summary and report;
+    and spark.json with the cost of every stage."""
     from neardup.spark import job
 
     wanted = numpy.flatnonzero(run.settle.wanted(True)).astype(numpy.uint32)
@@ -111,8 +111,8 @@ def write(run, target, inputs=(), directory="OUTPUT"):
 
 
 def _list_files(run, out, summary):
-    """summary.json ends with every file's name and size, and where executors open files themselves
-    with its XXH3."""
+    """Adds the name and size of every file to summary.json, and its XXH3 if executors open files
+    themselves."""
     sizes = out.files()
     names = sorted(sizes, key=os.fsencode)
     files = [{"name": escape(name), "bytes": sizes[name]} for name in names]
@@ -127,7 +127,7 @@ def _list_files(run, out, summary):
         if missing:
             raise DataError(f"{out.uri}/{missing[0]} was not read again: run again")
     origin = ""
-    if hasattr(out, "path"):  # tells the next run whether the contents must be read again
+    if hasattr(out, "path"):  # the next run uses these to decide whether to check the contents
         origin = f'  "sync": "{"yes" if out.synced else "no"}",\n  "boot": "{claim.boot_id()}",\n'
     with open(summary, encoding="utf-8") as f:
         text = f.read().rstrip()

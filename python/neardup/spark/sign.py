@@ -1,7 +1,7 @@
 """Stage sign: documents → blocks, from files, the contents of files, or columns.
 
-On a retry, documents that kill the worker are found in child processes and set
-aside: a row of a table counts as one without text, a record of a file is rejected.
+On a retry, documents that kill the worker are found in child processes and left out:
+a row of a table counts as one without text, a record of a file is rejected.
 """
 import os
 import shutil
@@ -28,7 +28,7 @@ def _signed(stage, block, unit):
 
 
 class Unit:
-    """Some files, and which of their tasks belong together: read by one executor."""
+    """Files and a range of their tasks, read by one executor."""
 
     def __init__(self, files, begin, end):
         self.files = files
@@ -37,13 +37,13 @@ class Unit:
 
 
 def _in_child(action):
-    """Does `action` leave a process alive?"""
+    """Tests whether a process survives `action`."""
     child = os.fork()
     if child == 0:
         try:
             action()
         except BaseException:
-            pass  # an error is said by the caller; only death matters here
+            pass  # the caller reports errors; only death matters here
         os._exit(0)
     _, status = os.waitpid(child, 0)
     return status == 0
@@ -56,7 +56,7 @@ def _read_only(stage, files, begin, end):
 
 
 def _check_reading(stage, files, begin, end):
-    """What dies before it has cut a record cannot be told from its neighbours: the file is named."""
+    """Raises DataError if a file kills the process before its first record is split off."""
     if _in_child(lambda: _read_only(stage, files, begin, end)):
         return
     named = files[0][0]
@@ -65,12 +65,12 @@ def _check_reading(stage, files, begin, end):
             named = file[0]
             break
     raise DataError(f"{named} kills the process that reads it, before a document of it is known: "
-                    "take it out of the input")
+                    "remove it from the input")
 
 
 def read_blocks(stage, files, begin, end, keep_texts, again=False, skipped=()):
-    """Blocks of some files, and the places (file, offset) of the records in each that were left
-    out: those that are known to be deadly, and on a retry those that turn out to be."""
+    """Yields the blocks of files, each with the locations (file, offset) of the records left out:
+    those known to kill the process and, on a retry, those found to kill it."""
     if again:
         _check_reading(stage, files, begin, end)
     reader = _stage.Reader(stage, stage.plan_files(files), begin, end, keep_texts)
@@ -82,7 +82,7 @@ def read_blocks(stage, files, begin, end, keep_texts, again=False, skipped=()):
                 break
             if not reader.skip(*place):
                 raise DataError(f"{files[place[0]][0]} kills the process that reads it, and leaving "
-                                "out a document does not help: take it out of the input")
+                                "out a document does not help: remove it from the input")
             out.append(place)
         yield reader.sign(), out
 
@@ -92,13 +92,13 @@ def _places(skipped):
 
 
 def places_of(data):
-    """(file, offset) of the records that were left out."""
+    """Returns (file, offset) of the records left out."""
     flat = numpy.frombuffer(data, numpy.uint64).tolist()
     return list(zip(flat[0::2], flat[1::2]))
 
 
 def sign_files(job, units, keep_texts):
-    """Units (their numbers come as rows) → blocks."""
+    """Numbers of units → blocks."""
 
     def run(batches):
         stage = job.stage()
@@ -119,7 +119,7 @@ def sign_files(job, units, keep_texts):
 
 
 class Spool:
-    """A file of another file system, laid down here while it is read."""
+    """A temporary local copy of a file of another file system."""
 
     def __init__(self, content):
         self.folder = tempfile.mkdtemp(prefix="neardup-")
@@ -136,8 +136,8 @@ class Spool:
 
 
 def sign_contents(job, files):
-    """work.Rows (path, content) of whole files → blocks; `files` maps a path to its
-    number, the name in ids and the name below kept/."""
+    """Rows (path, content) of entire files → blocks; `files` maps a path to its number, its
+    name in ids and its name below kept/."""
 
     def run(batches):
         stage = job.stage()
@@ -158,12 +158,12 @@ def sign_contents(job, files):
 
 
 def _survives(job, columns):
-    """Does signing these rows leave a process alive?"""
+    """Tests whether a process survives sketching these rows."""
     return _in_child(lambda: sign_columns(job.stage(), 0, 0, columns))
 
 
 def _killers(job, columns, begin, end):
-    """work.Rows that kill, found by halving."""
+    """Returns the rows that kill the process, found by bisection."""
     if _survives(job, {k: v.slice(begin, end - begin) for k, v in columns.items()}):
         return []
     if end - begin == 1:
@@ -181,8 +181,8 @@ def sign_columns(stage, task, part, columns):
 
 
 def _sign_some(job, stage, task, part, some, again, where):
-    """The block of some rows, and what was set aside.  On a retry, rows that kill the worker
-    count as rows without text; `where(i)` names one that has no id."""
+    """Returns the block of some rows, and the rows left out.  On a retry, rows that kill the
+    worker count as rows without text; `where(i)` names a row without an id."""
     said = None
     bad = _killers(job, some, 0, len(some["text"])) if again else []
     if bad:
@@ -227,7 +227,7 @@ def sign_rows(job, names):
 
 
 def sign_parquet(job, names, files):
-    """Rows with their file and index → blocks, cut where a file ends."""
+    """Rows with their file and index → blocks, split at the ends of files."""
 
     def run(batches):
         again = _is_retry()

@@ -1,17 +1,17 @@
-"""Where documents come from: files that every executor sees, files of another
-file system, or the rows of a DataFrame."""
+"""Sources of documents: files that every executor sees, files of another file system,
+or the rows of a DataFrame."""
 import os
 import shutil
 
 from neardup.errors import DataError, StateError, UsageError
 from neardup.spark import keep, sign, store, work
 
-# Of a large plain file, read by one task of Spark's; more when there are few cores, as every task
-# costs a Python worker a tenth of a second.
+# The part of a large uncompressed file that one Spark task reads; larger with few cores, because
+# every task costs a Python worker a tenth of a second.
 UNIT_BYTES = 64 << 20
 UNIT_MOST = 512 << 20
 UNITS_A_CORE = 6
-WHOLE_FILE = (1 << 31) - (1 << 20)  # a row of Spark's can hold no more
+WHOLE_FILE = (1 << 31) - (1 << 20)  # the limit of a Spark row
 
 
 class Source:
@@ -20,13 +20,13 @@ class Source:
     problems = ()
 
     def check_blocks(self, blocks):
-        """Parts 0, 1 … of every unit's task, without a gap."""
+        """Checks that the parts of every task of a unit are 0, 1 … without a gap."""
         last = None
         for r in blocks:
             key = r["unit"], r["task"]
             if r["part"] != (last[1] + 1 if last and last[0] == key else 0):
                 raise DataError(f"part {r['part']} of unit {r['unit']} does not follow: remove the "
-                                "job's work folder and run again")
+                                "job's work directory and run again")
             last = key, r["part"]
 
     def file_of(self, unit):
@@ -39,12 +39,12 @@ class Source:
         return 0
 
     def cut(self, unit_bytes):
-        """Units of about so many bytes: chosen once, when the job began."""
+        """Splits the files into units of about `unit_bytes`, which is fixed for a job."""
 
 
 class Files(Source):
-    """Files below paths that the driver and all executors see: the library reads
-    them where they lie, in the tasks of the one-machine command."""
+    """Files below paths that the driver and all executors see; the library reads them in
+    place, in the tasks of the one-machine command."""
     keeps_texts = False
 
     def __init__(self, run_stage, inputs, avoid):
@@ -97,7 +97,7 @@ class Files(Source):
             tasks = seen.get(number, {})
             if sorted(tasks) != list(range(unit.begin, unit.end)) or not all(tasks.values()):
                 raise DataError(f"{unit.files[0][0]} was not read to its end: remove the job's work "
-                                "folder and run again")
+                                "directory and run again")
 
     def file_of(self, unit):
         return self.list[unit].files[0][0]
@@ -114,7 +114,7 @@ class Files(Source):
         return len(self.files), sum(f[3] for f in self.files)
 
     def write_kept(self, run, out):
-        """Everything that stays, below out/kept, byte for byte."""
+        """Writes the kept documents below out/kept, byte for byte."""
         kept = os.path.join(out.path, "kept")
         shutil.rmtree(kept, ignore_errors=True)
         os.makedirs(kept)
@@ -163,7 +163,7 @@ class Files(Source):
                 at += end - begin - gone
                 cut += gone
             if cut and cut >= max(blocks[-1]["end"], size):
-                continue  # nothing of it is left
+                continue  # no document is kept
             with open(target, "wb") as f:
                 f.truncate(at)
             regions.update(places)
@@ -180,15 +180,15 @@ class Files(Source):
         now = os.stat(real)
         if now.st_size != size or now.st_mtime_ns != mtime:
             raise StateError(f"{path} has changed while it was being read; remove the job's work "
-                             "folder and run again")
+                             "directory and run again")
 
 
 class Contents(Source):
-    """Whole files of a file system that only Spark reads (hdfs://, s3a:// …)."""
+    """Entire files of a file system that only Spark reads (hdfs://, s3a:// …)."""
 
     def __init__(self, spark, inputs):
         self.spark = spark
-        self.files = []  # (as the ids call it, where it is, below kept/, size, time)
+        self.files = []  # (name in ids, URI, name below kept/, size, time)
         jvm = spark.sparkContext._jvm
         conf = spark.sparkContext._jsc.hadoopConfiguration()
         for given in inputs:
@@ -213,12 +213,12 @@ class Contents(Source):
                                    s.getLen(), s.getModificationTime()))
         names = sorted((f[2] + "/" for f in self.files), key=str.encode)
         if any(b.startswith(a) for a, b in zip(names, names[1:])):
-            # As the command does: every name gets the number of its file in front.
+            # As in the command, prefix every name with the number of its file.
             self.files = [(p, u, f"{i + 1}/{n}", size, t)
                           for i, (p, u, n, size, t) in enumerate(self.files)]
         for given, uri, _, size, _ in self.files:
             if size > WHOLE_FILE:
-                raise UsageError(f"{given} has {size} bytes: Spark reads whole files of at most 2 "
+                raise UsageError(f"{given} has {size} bytes: Spark reads entire files of at most 2 "
                                  "GB; split it, or store the documents as Parquet")
         self.sent = None
 
@@ -232,7 +232,7 @@ class Contents(Source):
         schema = "path string, content binary"
         full = [_escaped(f[1]) for f in self.files if f[3]]
         empty = [(f[1], b"") for f in self.files if not f[3]]
-        df = self.spark.createDataFrame(empty, schema)  # Spark passes over empty files
+        df = self.spark.createDataFrame(empty, schema)  # Spark skips empty files
         if full:
             df = df.unionByName(self.spark.read.format("binaryFile").load(full)
                                 .select("path", "content"))
@@ -248,7 +248,7 @@ class Contents(Source):
         missing = set(range(len(self.files))) - {r["unit"] for r in blocks}
         if missing:
             raise DataError(f"{self.files[min(missing)][0]} was not read: remove the job's work "
-                            "folder and run again")
+                            "directory and run again")
 
     def paths(self):
         names = [f[0] for f in self.files]
@@ -262,7 +262,7 @@ class Contents(Source):
         return len(self.files), sum(f[3] for f in self.files)
 
     def write_kept(self, run, out):
-        """Executors write pieces, the driver's JVM puts files together."""
+        """Executors write pieces, the driver's JVM concatenates them."""
         first, skipped = {}, {}
         for r in run.blocks:
             first.setdefault(r["unit"], r["first"])
@@ -275,7 +275,7 @@ class Contents(Source):
         rows = run.points.read("kept", "unit", "piece", "length").toArrow().to_pylist()
         if {r["unit"] for r in rows} != set(range(len(self.files))):
             raise DataError("not every file was written")
-        # A text file per piece: its raw bytes, and a line end that is not read.
+        # A text file per piece: its raw bytes, and a line end that is ignored.
         import pyspark.sql.functions as F
 
         run.place.remove("pieces")
@@ -301,7 +301,7 @@ def _escaped(uri):
 
 
 class Frame(Source):
-    """Rows of a DataFrame, in its own order: by partition, then by row."""
+    """Rows of a DataFrame, in its order: by partition, then by row."""
 
     def __init__(self, df, columns):
         self.df = df
@@ -331,7 +331,7 @@ class Parquet(Source):
         self.contents = Contents(spark, inputs)
         self.files = [f for f in self.contents.files if f[0].endswith(".parquet")]
         if not self.files:
-            raise UsageError(f"there is no .parquet file in {', '.join(self.inputs)}")
+            raise UsageError(f"no .parquet file in {', '.join(self.inputs)}")
 
     def describe(self):
         return {"columns": self.columns, "files": [[f[0], f[3], f[4]] for f in self.files]}
@@ -353,19 +353,19 @@ class Parquet(Source):
         return lambda unit: [names[unit]]
 
     def check_blocks(self, blocks):
-        """Rows of a file without a gap: `begin` is the first one's index."""
+        """Checks that the rows of every file have no gap; `begin` is the first index."""
         at = {}
         for r in blocks:
             if r["begin"] != at.get(r["unit"], 0):
-                raise DataError(f"row {at.get(r['unit'], 0)} of {self.files[r['unit']][0]} did not "
-                                "arrive: remove the job's work folder and run again")
+                raise DataError(f"row {at.get(r['unit'], 0)} of {self.files[r['unit']][0]} are "
+                                "missing: remove the job's work directory and run again")
             at[r["unit"]] = r["end"]
 
     def size(self):
         return len(self.files), sum(f[3] for f in self.files)
 
     def write_kept(self, run, out):
-        """All columns of the rows that stay, below kept/."""
+        """Writes all columns of the kept rows below kept/."""
         import numpy
 
         numbers = numpy.flatnonzero(run.dropped)
@@ -387,10 +387,10 @@ class Parquet(Source):
 
 
 def describe_inputs(spark, inputs):
-    """All on a file system that every executor sees, or none of them."""
+    """Returns whether the inputs are local files; raises UsageError for a mixture."""
     local = [store.is_local(i) for i in inputs]
     if all(local):
         return True
     if any(local):
-        raise UsageError("inputs are local files or files of another file system, not both at once")
+        raise UsageError("inputs must be either all local files or all files of another file system")
     return False

@@ -1,5 +1,4 @@
-"""Folders of a job, on any file system that Spark knows, and what its stages cost.
-"""
+"""Directories of a job on any file system of Spark, and the cost of its stages."""
 import contextlib
 import ctypes
 import os
@@ -9,7 +8,7 @@ from urllib.parse import unquote, urlsplit
 
 from neardup.errors import DataError, StateError
 
-TRIES = 20  # at reading the metrics of a stage, with half a second between them
+TRIES = 20  # attempts to read the metrics of a stage, half a second apart
 
 
 def is_local(uri):
@@ -26,13 +25,13 @@ def as_uri(path):
 
 
 def plain(uri):
-    """file:///a%20b and file:/a b are one path."""
+    """Normalises a URI: file:///a%20b and file:/a b are the same path."""
     parts = urlsplit(uri)
     return unquote(f"{parts.scheme}://{parts.netloc}{parts.path}" if parts.scheme else uri)
 
 
 def folder(spark, uri, sync=True):
-    """`sync`: what is told to be complete is on the disk, where the disk is this machine's."""
+    """Returns a directory.  `sync`: on a local disk, sync files before they count as complete."""
     return LocalFolder(local_path(uri), sync) if is_local(uri) else HadoopFolder(spark, uri)
 
 
@@ -45,7 +44,7 @@ def _sync_folder(path):
 
 
 def _sync_file_system(path):
-    """Everything that was written to the file system of a folder is on the disk."""
+    """Syncs the file system of a directory to disk."""
     fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
     try:
         libc = ctypes.CDLL(None, use_errno=True)
@@ -58,7 +57,7 @@ def _sync_file_system(path):
 
 
 class LocalFolder:
-    """A folder that the driver and all executors see under one path."""
+    """A directory that the driver and all executors see under the same path."""
 
     def __init__(self, path, sync=True):
         self.path = os.path.abspath(path)
@@ -88,7 +87,7 @@ class LocalFolder:
             return f.read()
 
     def write(self, name, text):
-        """The whole text under its name, or the one before."""
+        """Replaces a file atomically."""
         with open(self.at(name) + ".new", "w", encoding="utf-8") as f:
             f.write(text)
             f.flush()
@@ -99,8 +98,8 @@ class LocalFolder:
             _sync_folder(os.path.dirname(self.at(name)))
 
     def sync(self):
-        """What executors and the driver wrote so far stays after a power cut.  It asks this
-        machine's disk; files of a network's are with its server when they are closed."""
+        """Syncs the files written so far to the disk of this machine.  Files on a network file
+        system are on its server when they are closed."""
         if self.synced:
             _sync_file_system(self.path)
 
@@ -109,7 +108,7 @@ class LocalFolder:
         shutil.move(path, self.at(name))
 
     def sizes(self, name):
-        """Sizes of the parts of a stage."""
+        """Returns the sizes of the parts of a stage."""
         at = self.at(name)
         if not os.path.isdir(at):
             return {}
@@ -132,7 +131,7 @@ class LocalFolder:
             os.rmdir(self.at(name))
 
     def files(self, name=""):
-        """Sizes of all files below, but those of .neardup."""
+        """Returns the sizes of all files below, except those of .neardup."""
         found = {}
         root = self.at(name)
         for place, folders, names in os.walk(root):
@@ -143,7 +142,7 @@ class LocalFolder:
         return found
 
     def take(self, old, new):
-        """Moves a file or folder of the result into place; no failure when that was done before."""
+        """Moves a file or directory of the result into place, if that is still to be done."""
         if os.path.lexists(self.at(old)):
             os.rename(self.at(old), self.at(new))
 
@@ -163,7 +162,7 @@ class LocalFolder:
 
 
 class HadoopFolder:
-    """A folder of a file system of Hadoop's: hdfs://, s3a:// …"""
+    """A directory of a Hadoop file system: hdfs://, s3a:// …"""
 
     def __init__(self, spark, uri):
         self.spark = spark
@@ -198,7 +197,7 @@ class HadoopFolder:
             stream.close()
 
     def overwrite(self, name, text):
-        """In place: readers may see it cut off, where the store shows what is being written."""
+        """Overwrites a file in place; readers may see it incomplete."""
         stream = self.fs.create(self._path(name), True)
         try:
             stream.write(bytearray(text.encode()))
@@ -206,17 +205,17 @@ class HadoopFolder:
             stream.close()
 
     def write(self, name, text):
-        """The whole text under its name, or nothing."""
+        """Writes a file through a rename, so that it is complete or missing."""
         self.overwrite(name + ".new", text)
         if self.exists(name):
             self.fs.delete(self._path(name), False)
         self.fs.rename(self._path(name + ".new"), self._path(name))
 
     def sync(self):
-        """A store has what was closed."""
+        """Does nothing: a store has every closed file."""
 
     def times(self):
-        """When each file was written last, by the store's clock, in milliseconds."""
+        """Returns the modification time of each file, by the clock of the store, in milliseconds."""
         return {s.getPath().getName(): s.getModificationTime()
                 for s in self.fs.listStatus(self._path("")) if s.isFile()}
 
@@ -243,7 +242,7 @@ class HadoopFolder:
             self.fs.delete(self._path(name), False)
 
     def files(self, name=""):
-        """Sizes of all files below, but those of .neardup."""
+        """Returns the sizes of all files below, except those of .neardup."""
         found = {}
         if not self.exists(name):
             return found
@@ -257,8 +256,8 @@ class HadoopFolder:
         return found
 
     def take(self, old, new):
-        """Moves a file or folder of the result into place; no failure when that was done before.
-        Where a folder is renamed file by file (S3), a killed move is finished file by file."""
+        """Moves a file or directory of the result into place, if that is still to be done.
+        If a directory is renamed file by file (S3), completes an interrupted move."""
         if not self.exists(old):
             return
         if not self.exists(new):
@@ -276,7 +275,7 @@ class HadoopFolder:
 
     def gather(self, name, pieces):
         """Writes file `name` from the first bytes of others (full paths), one after
-        another.  The bytes flow inside the driver's JVM."""
+        another, inside the driver's JVM."""
         io = self.jvm.org.apache.commons.io.IOUtils
         parent = os.path.dirname(name)
         if parent:
@@ -296,7 +295,7 @@ class HadoopFolder:
 
 
 class Meter:
-    """What a stage cost, from Spark's own metrics."""
+    """The cost of stages, from Spark's metrics."""
 
     FIELDS = ("executorRunTime", "inputBytes", "outputBytes", "shuffleWriteBytes",
               "shuffleWriteRecords", "shuffleReadBytes")
@@ -307,7 +306,7 @@ class Meter:
         self.stages = []
 
     def run(self, name, action):
-        """Runs `action` under its own job group, then reads what it cost."""
+        """Runs `action` in its own job group, then reads its cost."""
         sc = self.context
         group = f"neardup-{name}-{id(self)}-{len(self.stages)}"
         sc.setJobGroup(group, f"neardup: {name}", False)
@@ -323,7 +322,7 @@ class Meter:
         return result
 
     def _read(self, group):
-        for _ in range(TRIES):  # a busy driver may be late with its metrics
+        for _ in range(TRIES):  # metrics may arrive late
             cost = self._read_once(group)
             if "metrics" not in cost:
                 break
@@ -339,17 +338,17 @@ class Meter:
             tracker = self.context.statusTracker()
             jobs = tracker.getJobIdsForGroup(group)
             if not jobs:
-                return {"metrics": "not available: Spark has not told of the job yet"}
+                return {"metrics": "not available: the job is not listed yet"}
             for job in jobs:
                 for stage in tracker.getJobInfo(job).stageIds:
                     data = scala.statusStore().lastStageAttempt(stage)
                     if data.status().toString() in ("ACTIVE", "PENDING"):
-                        return {"metrics": f"not available: stage {stage} has not ended for Spark"}
+                        return {"metrics": f"not available: stage {stage} has not ended"}
                     for field in self.FIELDS:
                         sums[field] += getattr(data, field)()
                     if data.shuffleWriteBytes():
                         shuffles.append((stage, data.shuffleWriteBytes()))
-        except Exception as e:  # metrics are a report, not the job
+        except Exception as e:  # missing metrics must not fail the job
             return {"metrics": f"not available: {e.__class__.__name__}"}
         return {"executor_seconds": sums["executorRunTime"] / 1000,
                 "read_bytes": sums["inputBytes"], "written_bytes": sums["outputBytes"],

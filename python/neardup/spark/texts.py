@@ -1,5 +1,4 @@
-"""Stage verify: the texts of candidates meet and are compared; and the ids of documents.
-"""
+"""Stage verify: fetches and compares the texts of candidates; and fetches the ids of documents."""
 import numpy
 import pyarrow as pa
 
@@ -7,7 +6,7 @@ from neardup.spark import work
 
 
 def pieces(data, ends):
-    """The parts of a buffer that end at `ends` (packed numbers of 8 bytes)."""
+    """Yields the parts of a buffer that end at `ends` (an array of 8-byte numbers)."""
     view, begin = memoryview(data), 0
     for end in numpy.frombuffer(ends, numpy.uint64).tolist():
         yield view[begin:end]
@@ -19,7 +18,7 @@ TEXTS = [("place", pa.int32()), ("documents", pa.binary()), ("ends", pa.binary()
 
 
 def _plan_of(stage, row, plans, units):
-    """The files of a block whose texts are read again."""
+    """Returns the plan of the files of a block whose texts are read again, or None."""
     if not row["raw"]:
         return None
     if row["unit"] not in plans:
@@ -39,7 +38,7 @@ def _sample(stage, row, first, sample, plans, units):
 
 
 def fetch_texts(job, numbers, wanted, units, evidence=False):
-    """Blocks → the texts of documents that are wanted, each to its place; or (`evidence`) what
+    """Blocks → the texts of the wanted documents, by partition; with `evidence`, the data that
     they are compared by: texts, sketches, or both."""
 
     def run(batches):
@@ -70,7 +69,7 @@ def fetch_texts(job, numbers, wanted, units, evidence=False):
 
 
 class Pairs:
-    """Pairs of documents by place: those of place p are pairs[begin[p]:begin[p + 1]]."""
+    """Pairs of documents by partition: those of partition p are pairs[begin[p]:begin[p + 1]]."""
 
     def __init__(self, pairs, begin):
         self.pairs = pairs
@@ -78,7 +77,7 @@ class Pairs:
 
 
 def verify(job, pairs, everything):
-    """The texts of a place → the values of its pairs."""
+    """The texts of a partition → the similarities of its pairs."""
 
     def run(batches):
         stage = job.stage()
@@ -111,7 +110,7 @@ NAMES = [("documents", pa.binary()), ("ends", pa.binary()), ("ids", pa.binary())
 
 
 class Shown:
-    """What the report asks for: which documents go, texts of a sample (None: not here)."""
+    """Data for the report: dropped documents and the texts of a sample, or None."""
 
     def __init__(self, dropped, sample):
         self.dropped = dropped
@@ -119,8 +118,8 @@ class Shown:
 
 
 def names(job, numbers, wanted, paths, shown=None, units=None):
-    """Blocks → the ids of documents that the lists name; with `shown`, also what the report and
-    the writer ask for: of ranges of files the bytes that go (`cut`), the parts of the corpus, and
+    """Blocks → the ids of the documents in the lists; with `shown`, also the data for the report
+    and the writer: the dropped bytes of file ranges (`cut`), the parts of the corpus, and the
     texts of a sample."""
 
     def run(batches):

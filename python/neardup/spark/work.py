@@ -1,10 +1,10 @@
-"""What the stages of the executors share: the job, rows of packed data, and the
-tables that the driver sends along.
+"""Common parts of the stages: the job, rows of binary data, and the tables that the driver
+broadcasts.
 
-A function of a stage is made on the driver from a `Job` (plain values that travel
-with it) and runs in Spark's Python workers, over Arrow batches.  Rows between
-stages hold packed blocks and runs, never single documents.  sign.py, candidates.py,
-texts.py, keep.py and exact.py hold the stages.
+The driver creates the function of a stage from a `Job` (plain values that are pickled
+with it); it runs in Spark's Python workers, over Arrow batches.  Rows between stages are
+blocks and runs, never single documents.  The stages are in sign.py, candidates.py,
+texts.py, keep.py and exact.py.
 """
 import gc
 import os
@@ -17,8 +17,8 @@ import pyarrow as pa
 import neardup
 from neardup import _stage
 
-FLUSH_ITEMS = 4 << 20  # of 16 bytes, before runs go out
-BATCH_BYTES = 16 << 20  # of rows, before a batch goes out
+FLUSH_ITEMS = 4 << 20  # items of 16 bytes before runs are sent
+BATCH_BYTES = 16 << 20  # bytes of rows before a batch is sent
 
 SIGNED = [
     ("unit", pa.int64()), ("task", pa.int64()), ("part", pa.int64()), ("docs", pa.int64()),
@@ -39,7 +39,7 @@ def sql_schema(fields):
 
 
 class Job:
-    """What every stage needs to know; travels to the executors."""
+    """Parameters of every stage, sent to the executors."""
 
     def __init__(self, options, dedup, secret):
         self.options = dict(options)
@@ -54,7 +54,7 @@ class Job:
         if not driver:
             _settle_in()
             options.setdefault("tmp", tempfile.gettempdir())
-            # A document takes at most an eighth of it, and has the driver's limit everywhere.
+            # A document takes at most an eighth of it, so the limit is that of the driver everywhere.
             options.setdefault("memory", str(max(512 << 20, 8 * self.max_document)))
         return _stage.Stage(options, self.dedup, self.secret)
 
@@ -90,7 +90,7 @@ def check_version(version):
 
 
 class Rows:
-    """Rows collected into batches of a bounded size."""
+    """Collects rows into batches of bounded size."""
 
     def __init__(self, fields, most=BATCH_BYTES):
         self.fields = fields
@@ -114,7 +114,7 @@ class Rows:
 
 
 def rows_of(batches):
-    """Every row of the batches as a dict; binary values as buffers, not copied."""
+    """Yields every row as a dict; binary values are buffers, not copies."""
     for batch in batches:
         columns = {}
         for name in batch.schema.names:
@@ -129,7 +129,7 @@ def rows_of(batches):
 
 
 class Numbers:
-    """The first document of every block, and the lines before it."""
+    """The number of the first document of every block, and of the lines before it."""
 
     def __init__(self, keys, first, base):
         self.of = dict(zip(keys, zip(first, base)))
@@ -138,8 +138,8 @@ class Numbers:
         try:
             return self.of[row["unit"], row["task"], row["part"]]
         except KeyError:
-            raise RuntimeError("a block came that the driver does not know: a part of the job's "
-                               "work folder was exchanged; remove it and run again") from None
+            raise RuntimeError("an unknown block: a part of the job's work "
+                               "directory was replaced; remove it and run again") from None
 
     def first(self, row):
         return self._find(row)[0]
@@ -149,7 +149,7 @@ class Numbers:
 
 
 class Positions:
-    """Positions of all documents; most often a document's number, but for copies."""
+    """Positions of all documents: usually the number of the document, but not for exact duplicates."""
 
     def __init__(self, positions):
         same = positions == numpy.arange(len(positions), dtype=numpy.uint32)
@@ -169,7 +169,7 @@ class Positions:
 
 
 class Wanted:
-    """Documents that are wanted at places: sorted by document."""
+    """Documents to fetch, with their partitions, sorted by document."""
 
     def __init__(self, documents, places=None):
         self.documents = documents
