@@ -238,7 +238,7 @@ def check_man_page(path):
 def check_studies():
     """Every study is named by --help and the manual, and offered by the completion."""
     said = subprocess.run([NEARDUP, "study", "none", "x"], stderr=subprocess.PIPE, encoding="utf-8").stderr
-    names = set(re.search(r"there are: (.*)", said)[1].split(", "))
+    names = set(re.search(r"the studies are: (.*)", said)[1].split(", "))
     shown = " ".join(subprocess.run([NEARDUP, "study", "--help"], stdout=subprocess.PIPE,
                                     encoding="utf-8").stdout.split())
     page = (ROOT / "man/neardup-study.1.scd").read_text("utf-8")

@@ -43,4 +43,4 @@ title "refused"
 fails study web - </dev/null
 fails study web corpus.jsonl --truth missing.tsv >/dev/null
 fails study
-fails study nothing corpus.jsonl 2>&1 | sed "s/; there are.*/; …/"
+fails study nothing corpus.jsonl 2>&1 | sed "s/; the studies are.*/; …/"

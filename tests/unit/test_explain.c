@@ -155,7 +155,7 @@ static void nothing_there(void **state) {
   write_file(0, nd_str_of("{\"text\": \"some words\"}\n"));
   write_file(1, nd_str_of("\n"));
   assert_int_equal(explain(ND_EXPLAIN_TEXT, 80), ND_ERR_USAGE);
-  assert_non_null(strstr(err.message, "1.txt holds no document"));
+  assert_non_null(strstr(err.message, "1.txt has no document"));
   format = "text";
   write_file(0, nd_str_of(" . , ; "));
   write_file(1, nd_str_of(" ! ? "));

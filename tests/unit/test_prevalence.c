@@ -209,7 +209,7 @@ static void refuses_outputs_that_would_collide(void **state) {
     const char *filtered, *kind, *says;
     size_t runs;
   } cases[] = {{"filtered", NULL, "the same file", 3},
-               {"", NULL, "written over", 1},
+               {"", NULL, "overwritten", 1},
                {NULL, "heaps", "--pairs-kind", 1},
                {NULL, NULL, NULL, 2}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -1,4 +1,4 @@
-/* Groups of pairs, counting without listing, moments; see compare.h. */
+/* Groups of pairs, counting of pairs without listing them, moments; see compare.h. */
 #include "study/common/compare.h"
 
 #include <math.h>
@@ -56,8 +56,8 @@ static uint64_t pairs_of(uint64_t n) {
   return n ? n * (n - 1) / 2 : 0;
 }
 
-/* The pairs among the documents of one cell, by group.  Inside the cell the
- * documents are sorted by site. */
+/* Counts the pairs of the documents of a cell, by group.  The documents of a cell are
+ * sorted by site. */
 static void count_cell(uint64_t out[ND_EVAL_GROUPS], const nd_compare *c, const nd_item *cell,
                        size_t n) {
   out[0] += pairs_of(n);
@@ -101,7 +101,7 @@ nd_status nd_compare_count_pairs(uint64_t out[ND_EVAL_GROUPS], const nd_compare 
     uint32_t d = (uint32_t)items[i].value;
     items[i].key = nd_pair_key(x[d], y ? y[d] : 0);
   }
-  nd_radix_items(items, spare, n); /* stable: sites stay together */
+  nd_radix_items(items, spare, n); /* stable, so sites remain grouped */
   for (size_t i = 0, end; i < n; i = end) {
     for (end = i; end < n && items[end].key == items[i].key;) end++;
     count_cell(out, c, items + i, end - i);

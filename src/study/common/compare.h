@@ -1,4 +1,4 @@
-/* Inside eval: two lists side by side, and the groups that pairs fall into. */
+/* Comparison of two lists, by groups of pairs; internal to eval. */
 #ifndef ND_STUDY_COMMON_COMPARE_H
 #define ND_STUDY_COMMON_COMPARE_H
 
@@ -14,29 +14,29 @@ typedef struct nd_compare {
   nd_eval_by by;
   bool judged;
   uint32_t n;       /* documents */
-  uint8_t *without; /* per document: 1, lines disagree about it */
+  uint8_t *without; /* per document: 1 if its lines contradict */
   nd_eval_result *out;
 } nd_compare;
 
-/* The group of a pair and of a document: a place in out->group, above 0; 0
- * when there is none.  A pair belongs to the size of its smaller document. */
+/* Returns the group of a pair or a document: an index above 0 into out->group, or
+ * 0 if it has none.  The size of a pair is that of its smaller document. */
 unsigned nd_compare_pair_group(const nd_compare *c, uint32_t a, uint32_t b);
 unsigned nd_compare_document_group(const nd_compare *c, uint32_t d);
 
-/* Adds to out[group] (and out[0], all) the pairs of documents that have equal
- * labels in x and, unless NULL, in y.  ND_NO_ID: a document by itself. */
+/* Adds the pairs of documents with equal labels in x and, unless NULL, in y to
+ * out[group] and to the total out[0].  Label ND_NO_ID: a cluster of one. */
 nd_status nd_compare_count_pairs(uint64_t out[ND_EVAL_GROUPS], const nd_compare *c,
                                  const uint32_t *x, const uint32_t *y, nd_error *err) ND_MUST_CHECK;
 
-/* Fills the measures of pairs, of clusters. */
+/* Compute the measures of pairs and of clusters. */
 nd_status nd_compare_pairs(nd_compare *c, nd_error *err) ND_MUST_CHECK;
 nd_status nd_compare_clusters(nd_compare *c, nd_error *err) ND_MUST_CHECK;
 
-/* precision, recall, F1 from the counts. */
+/* Computes precision, recall and F1 from the counts. */
 void nd_compare_ratios(nd_eval_group *g);
 double nd_compare_f1(double precision, double recall);
 
-/* A mean, two variances and a covariance that need no second pass (Welford). */
+/* Mean, two variances and the covariance in one pass (Welford). */
 typedef struct nd_moments {
   double n, mean_x, mean_y, xx, yy, xy, error;
 } nd_moments;

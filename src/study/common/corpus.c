@@ -1,4 +1,4 @@
-/* The documents of a corpus one by one; see corpus.h. */
+/* Iteration over the documents of a corpus; see corpus.h. */
 #include "study/common/corpus.h"
 
 #include <stdlib.h>
@@ -13,13 +13,13 @@ typedef struct walker {
   nd_batch batch;
   nd_signer *signer;
   nd_buf id;
-  uint64_t line_base; /* of the range being read */
+  uint64_t line_base; /* lines before the range being read */
   uint32_t range_file;
   nd_corpus_each_fn each;
   void *context;
 } walker;
 
-/* The same names as in lists of pairs; see ids.h. */
+/* Names a document as in lists of pairs; see ids.h. */
 static nd_status name_document(walker *w, const nd_raw *raw, nd_str own, nd_error *err) {
   w->id.n = 0;
   if (own.n) return nd_tsv_append(&w->id, own, err);
@@ -89,8 +89,8 @@ nd_status nd_corpus_each(nd_summary *summary, const char *const *inputs, size_t 
                          void *context, nd_error *err) {
   walker w = {.each = each, .context = context};
   char *work = NULL, *spool = NULL;
-  /* What is counted first, and standard input, need a place of their own: names in a folder
-   * that is shared with others may be theirs. */
+  /* The files of the prepass and of standard input need a private directory: in a shared one,
+   * their names may be taken. */
   bool apart = options->sample[0] || options->ignore_boilerplate;
   for (size_t i = 0; i < n; i++) apart |= strcmp(inputs[i], "-") == 0;
   nd_status status = nd_job_open(&w.job, summary, options, hooks, err);

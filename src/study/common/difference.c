@@ -1,5 +1,5 @@
-/* Telling kinds of difference apart; see difference.h.  Simple rules, in a fixed
- * order, from the words that differ: each can be checked by eye. */
+/* Classification of differences; see difference.h.  Simple rules on the words that differ,
+ * in a fixed order, so that a reader can check the result. */
 #include "study/common/difference.h"
 
 const char *nd_difference_name(nd_difference kind) {
@@ -51,7 +51,7 @@ static size_t find(nd_str s, char c) {
   return p ? (size_t)(p - s.p) : s.n;
 }
 
-/* Names of parameters that tell visitors apart, not pages. */
+/* Parameters that identify visitors, not pages. */
 static bool is_session(nd_str parameter) {
   static const char *const names[] = {"jsessionid=", "phpsessid=", "sessionid=",   "session_id=",
                                       "session=",    "sid=",       "s=",           "utm_",
@@ -89,8 +89,7 @@ static nd_str without_index(nd_str path) {
   return path;
 }
 
-/* What is left of a URL when differences up to `level`, which is below ND_URL_HOST, do not
- * count. */
+/* Normalises a URL so that differences up to `level`, below ND_URL_HOST, vanish. */
 static nd_status reduce(nd_buf *out, nd_str url, nd_url_difference level, nd_error *err) {
   out->n = 0;
   url.n = find(url, '#');
@@ -147,7 +146,7 @@ static bool is_one_of(nd_str w, const char *const *list, size_t n) {
   return false;
 }
 
-/* Words that only dates and times have. */
+/* Words that occur only in dates and times. */
 static bool is_time_name(nd_str w) {
   static const char *const names[] = {
       "january",   "february", "march",     "april",    "may",    "june",     "july",   "august",
@@ -164,7 +163,7 @@ static bool is_year(nd_str w) {
   return w.n == 4 && digits_of(w) == 4 && (memcmp(w.p, "19", 2) == 0 || memcmp(w.p, "20", 2) == 0);
 }
 
-/* May the word be a part of a date or time?  *sure: it can hardly be else. */
+/* Tests whether a word may be part of a date or time; *sure: it almost certainly is. */
 static bool is_time(nd_str w, bool *sure) {
   size_t d = digits_of(w);
   if (is_time_name(w) || is_year(w)) {
@@ -175,7 +174,7 @@ static bool is_time(nd_str w, bool *sure) {
     *sure = true; /* 20060102150405 */
     return true;
   }
-  if (d == w.n) return d <= 2 || (d == 3 && w.p[0] != '0'); /* hours … milliseconds */
+  if (d == w.n) return d <= 2 || (d == 3 && w.p[0] != '0'); /* hours to milliseconds */
   nd_str rest = after(w, d);                                /* not empty */
   if (d == 0 || d > 2) return false;
   if ((rest.p[0] == 't' || rest.p[0] == 'z') && digits_of(after(rest, 1)) == rest.n - 1) {
@@ -188,7 +187,7 @@ static bool is_time(nd_str w, bool *sure) {
   return true;
 }
 
-/* A number, or a name that a program made: letters of hex with digits. */
+/* Tests for a number or a generated name: hexadecimal letters with digits. */
 static bool is_counter(nd_str w) {
   size_t digits = 0, hex = 0;
   for (size_t i = 0; i < w.n; i++) {
@@ -197,7 +196,7 @@ static bool is_counter(nd_str w) {
   }
   if (digits == w.n) return true;
   if (w.n >= 8 && digits >= 1 && digits + hex == w.n) return true;
-  return w.n >= 12 && digits >= 3; /* a session's id */
+  return w.n >= 12 && digits >= 3; /* a session id */
 }
 
 typedef struct evidence {
@@ -212,7 +211,7 @@ static void look(evidence *e, const nd_tokens *t, size_t first, size_t n) {
   }
 }
 
-/* A time may stand among words that do not differ: "12 March 2009". */
+/* A time may include words that do not differ: "12 March 2009". */
 static void look_around(evidence *e, const nd_tokens *t, size_t first, size_t n) {
   size_t from = first > 3 ? first - 3 : 0, to = first + n + 3 < t->count ? first + n + 3 : t->count;
   for (size_t i = from; i < to; i++) {
@@ -232,7 +231,7 @@ static bool one_passage(const nd_diff *d) {
   return changes == 1 && one_sided;
 }
 
-/* The largest change holds most of what differs, and much of both documents. */
+/* The largest change has most of the differing words, and much of both documents. */
 static bool other_core(const nd_diff *d, size_t n, size_t m) {
   uint64_t most = 0, changed = d->only_a + d->only_b;
   nd_diff_run core = {0};

@@ -1,4 +1,4 @@
-/* Documents, sizes and sites; see documents.h. */
+/* Sizes and sites of documents; see documents.h. */
 #include "study/common/documents.h"
 
 #include <inttypes.h>
@@ -9,8 +9,8 @@
 #include "study/common/corpus.h"
 #include "text/site.h"
 
-/* Where the groups begin.  The paper names the first (fewer than 500 words) and
- * their number; the rest steps by a thousand. */
+/* Lower bounds of the groups.  The paper gives the first group (fewer than 500 words) and
+ * their number; the others ascend by a thousand. */
 static const unsigned begins[ND_SIZE_GROUPS + 1] = {0,    500,  1000, 2000, 3000, 4000,
                                                     5000, 6000, 7000, 8000, 9000, 0};
 
@@ -59,7 +59,7 @@ static nd_status take_line(void *context, nd_str line, uint64_t number, nd_error
   lister *l = context;
   nd_str id = {0}, size, url = {0};
   int64_t tokens = 0;
-  (void)nd_line_field(&id, &line, '\t'); /* there is always a first one */
+  (void)nd_line_field(&id, &line, '\t'); /* a line has at least one field */
   if (nd_line_field(&size, &line, '\t')) {
     if (!nd_line_number(&tokens, size) || tokens < 0)
       return nd_fail(err, ND_ERR_DATA,

@@ -1,4 +1,4 @@
-/* Found pairs against the truth; see judge.h. */
+/* Comparison of found pairs with the ground truth; see judge.h. */
 #include "study/common/judge.h"
 
 static nd_status count_clusters(nd_judge *j, nd_error *err) {

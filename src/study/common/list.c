@@ -10,7 +10,7 @@
 
 enum { THIRD_NONE, THIRD_NUMBER, THIRD_STATE, THIRD_WORD };
 
-/* A line as it was read: ids are numbers of the list's own map. */
+/* A line of the list; ids are numbers in the map of the list. */
 typedef struct entry {
   uint32_t a, b;
   int64_t value;
@@ -39,12 +39,11 @@ nd_status nd_list_kind_of(nd_list_kind *out, const char *word, const char *optio
   if (!word || strcmp(word, "auto") == 0) return ND_OK;
   *out = strcmp(word, "pairs") == 0 ? ND_LIST_PAIRS : ND_LIST_CLUSTERS;
   if (*out == ND_LIST_PAIRS || strcmp(word, "clusters") == 0) return ND_OK;
-  return nd_fail(err, ND_ERR_USAGE, "%s takes auto, pairs or clusters, not %s", option, word);
+  return nd_fail(err, ND_ERR_USAGE, "%s must be auto, pairs or clusters, not %s", option, word);
 }
 
-/* The number of a listed id in the common map, whose ids are as tables write them.
- * Where all documents are known, one that this list, or that of the documents,
- * names without escapes is found as well. */
+/* Looks up a listed id in the common map, whose ids are escaped.  If all documents are
+ * known, ids without escapes, in this list or in that of the documents, are found too. */
 static nd_status find_id(uint32_t *out, reader *r, nd_str id, bool closed, nd_id_map *ids,
                          nd_error *err) {
   nd_str field;
@@ -82,7 +81,7 @@ static nd_status take_line(void *context, nd_str line, uint64_t number, nd_error
   reader *r = context;
   nd_str a = {0}, b, c;
   entry e = {.line = number};
-  (void)nd_line_field(&a, &line, '\t'); /* there is always a first one */
+  (void)nd_line_field(&a, &line, '\t'); /* a line has at least one field */
   if (!nd_line_field(&b, &line, '\t')) return bad_line(r, number, "has no tab", err);
   if (a.n == 0 || b.n == 0) return bad_line(r, number, "has an empty field", err);
   if (nd_line_field(&c, &line, '\t')) e.third = third_of(&e.value, c);
@@ -93,9 +92,9 @@ static nd_status take_line(void *context, nd_str line, uint64_t number, nd_error
   return ND_OK;
 }
 
-/* Pairs or clusters?  A third field tells.  Two columns are clusters when every
- * first field is there once and either some line names its own cluster, or no
- * cluster is also a document and one has two members. */
+/* Detects pairs or clusters, from the third field if there is one.  Two columns are clusters
+ * if every first field occurs once and either some line names itself, or no cluster is also
+ * a document and one has two members. */
 static nd_status guess(nd_list_kind *out, const reader *r, nd_error *err) {
   *out = ND_LIST_PAIRS;
   for (size_t i = 0; i < r->n; i++) {
@@ -105,7 +104,8 @@ static nd_status guess(nd_list_kind *out, const reader *r, nd_error *err) {
       return ND_OK;
     }
   }
-  uint8_t *seen = nd_calloc(r->words.n + 1, 1); /* 1: first, 2: second, 4: second twice */
+  uint8_t *seen =
+      nd_calloc(r->words.n + 1, 1); /* bits: first field, second field, second field twice */
   if (!seen) return nd_fail_memory(err, r->words.n + 1);
   bool first_twice = false, own = false, shared = false, twice = false;
   for (size_t i = 0; i < r->n; i++) {
@@ -133,7 +133,7 @@ static void note(char *out, size_t room, uint64_t line, uint64_t other, const ch
              id.p);
 }
 
-/* Numbers of the list's words in the common map; ND_NO_ID: unknown. */
+/* Numbers of the words of the list in the common map, ND_NO_ID if unknown. */
 static nd_status translate(uint32_t **out, reader *r, const nd_list_rule *rule, nd_list_kind kind,
                            nd_id_map *ids, nd_error *err) {
   uint32_t *to = nd_malloc((r->words.n + 1) * sizeof *to);
@@ -163,7 +163,7 @@ static void unknown_id(nd_list *l, const reader *r, const entry *e, uint32_t wor
        nd_id_map_id(&r->words, word));
 }
 
-/* Sorted items → the list: equal pairs become one. */
+/* Builds the list from sorted items, merging equal pairs. */
 static void unite(nd_list *l, const reader *r, const nd_list_rule *rule, const nd_item *items,
                   size_t n) {
   for (size_t i = 0; i < n; i++) {
@@ -226,7 +226,7 @@ static nd_status take_clusters(nd_list *l, const reader *r, const uint32_t *to, 
   ND_TRY(nd_list_widen(l, (uint32_t)documents, err));
   uint64_t *line = nd_malloc((documents + 1) * sizeof *line);
   if (!line) return nd_fail_memory(err, (documents + 1) * sizeof *line);
-  l->cluster_n = (uint32_t)r->words.n; /* not all are clusters: the numbers have gaps */
+  l->cluster_n = (uint32_t)r->words.n; /* an upper bound: the numbers of clusters have gaps */
   for (size_t i = 0; i < r->n; i++) {
     const entry *e = &r->entries[i];
     uint32_t d = to[e->a];

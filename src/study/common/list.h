@@ -1,7 +1,7 @@
-/* Lists of pairs and clusters: read, judged, sorted.
+/* Lists of pairs and clusters: reading, judging, sorting.
  *
- * Ids are numbered in a map that all lists of a comparison share.  A closed map
- * is a list of all documents: lines that name others are left out and counted. */
+ * All lists of a comparison share a map that numbers the ids.  A closed map has all
+ * documents: lines with others are left out and counted. */
 #ifndef ND_STUDY_COMMON_LIST_H
 #define ND_STUDY_COMMON_LIST_H
 
@@ -12,13 +12,13 @@ typedef enum nd_list_kind { ND_LIST_AUTO, ND_LIST_PAIRS, ND_LIST_CLUSTERS } nd_l
 
 typedef enum nd_judgement { ND_JUDGED_NO, ND_JUDGED_YES, ND_JUDGED_BOTH } nd_judgement;
 
-#define ND_CONTRADICTED (UINT32_MAX - 1) /* a document that lines put into two clusters */
+#define ND_CONTRADICTED (UINT32_MAX - 1) /* a document in two clusters */
 
 typedef struct nd_list_rule {
   nd_list_kind kind;
   bool closed;
-  bool above_zero;    /* without a threshold: only numbers above 0 mean yes */
-  bool has_threshold; /* from `threshold` billionths on */
+  bool above_zero;    /* without a threshold: only numbers above 0 are near-duplicates */
+  bool has_threshold; /* at least `threshold` billionths */
   int64_t threshold;
   const nd_hooks *hooks; /* polled while reading; may be NULL */
 } nd_list_rule;
@@ -28,10 +28,10 @@ typedef struct nd_list {
   nd_eval_list notes;
   /* pairs, ascending and unique, the smaller number first */
   uint64_t *key;
-  int64_t *value;  /* billionths; the first line's */
+  int64_t *value;  /* billionths, from the first line of the pair */
   uint8_t *judged; /* nd_judgement */
   size_t n;
-  /* clusters, per document of the map: a number, ND_NO_ID or ND_CONTRADICTED */
+  /* clusters: per document of the map, a number, ND_NO_ID or ND_CONTRADICTED */
   uint32_t *cluster;
   uint32_t cluster_n, document_n;
 } nd_list;
@@ -40,15 +40,15 @@ nd_status nd_list_read(nd_list *out, const char *path, const nd_list_rule *rule,
                        nd_error *err) ND_MUST_CHECK;
 void nd_list_clear(nd_list *l);
 
-/* "auto", "pairs", "clusters" or NULL → a kind; `option` for the message. */
+/* Parses "auto", "pairs", "clusters" or NULL; `option` is for the error message. */
 nd_status nd_list_kind_of(nd_list_kind *out, const char *word, const char *option,
                           nd_error *err) ND_MUST_CHECK;
 
-/* Gives a cluster list room for documents that were numbered after it was read. */
+/* Extends a cluster list to documents that were numbered after it was read. */
 nd_status nd_list_widen(nd_list *l, uint32_t documents, nd_error *err) ND_MUST_CHECK;
 
-/* What the list says about a pair; *listed = false: nothing (for clusters: no).
- * The documents are among those that a list of clusters has room for. */
+/* Returns the judgement of a pair.  *listed is false if the list does not have it, which
+ * for clusters means no.  A list of clusters must cover both documents. */
 nd_judgement nd_list_judge(bool *listed, const nd_list *l, uint64_t key);
 
 #endif

@@ -1,5 +1,5 @@
-/* The measures; see measures.h.  Sketches have the parameters of the papers, so
- * that their numbers can be held against the published thresholds. */
+/* The measures; see measures.h.  Sketches have the parameters of the papers, so that they
+ * can be compared with the published thresholds. */
 #include "study/common/measures.h"
 
 #include <inttypes.h>
@@ -20,8 +20,8 @@ enum {
   SUPERS = 6,
   SUPER_WORDS = 8,
   PROJECTION_BITS = 384,
-  FARTHEST = 4096,  /* edits that are counted */
-  LONGEST = 4 << 20 /* bytes of a text that are compared by edits */
+  FARTHEST = 4096,  /* most edits counted */
+  LONGEST = 4 << 20 /* most bytes of a text compared by edits */
 };
 
 typedef struct measuring {

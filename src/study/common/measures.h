@@ -1,4 +1,4 @@
-/* Two documents under every measure that neardup knows. */
+/* Similarity of two documents under every measure. */
 #ifndef ND_STUDY_COMMON_MEASURES_H
 #define ND_STUDY_COMMON_MEASURES_H
 
@@ -13,7 +13,7 @@ typedef struct nd_measure {
 
 enum { ND_MEASURES = 12 };
 
-/* Fills *n rows of `out`. */
+/* Computes all measures; *n is their number. */
 nd_status nd_measures(nd_measure out[ND_MEASURES], size_t *n, const nd_settings *s,
                       const nd_tokens *a, const nd_tokens *b, nd_error *err) ND_MUST_CHECK;
 

@@ -27,7 +27,7 @@ static nd_status fill(nd_near *n, nd_error *err) {
     n->begin[(size_t)nd_pair_of(l->key[i]).b + 2]++;
   }
   for (size_t d = 0; d < documents; d++) n->begin[d + 2] += n->begin[d + 1];
-  for (size_t i = 0; i < l->n; i++) { /* begin[d + 1] moves to where d + 1 begins */
+  for (size_t i = 0; i < l->n; i++) { /* advances begin[d + 1] to the start of d + 1 */
     const nd_pair p = nd_pair_of(l->key[i]);
     uint64_t x = n->begin[(size_t)p.a + 1]++, y = n->begin[(size_t)p.b + 1]++;
     n->other[x] = p.b;
@@ -53,8 +53,8 @@ static bool in_cluster(const nd_near *n, uint32_t document, uint32_t *cluster) {
   return *cluster < ND_CONTRADICTED;
 }
 
-/* A new collection: every document stamped, its place known; for clusters the
- * number of members in it. */
+/* Starts a collection: stamps every document and records its index or, for clusters, counts
+ * the members. */
 static void begin_collection(nd_near *n, const uint32_t *document, size_t m) {
   uint32_t cluster;
   n->last++;
@@ -95,8 +95,8 @@ void nd_near_first(size_t *first, nd_near *n, const uint32_t *document, size_t m
       if (in_cluster(n, document[i], &cluster) && n->place[cluster] > 1) first[i] = i + 1;
     }
     n->last++;
-    for (size_t i = 0; i < m; i++) {      /* the first member waits for the second */
-      if (first[i] == SIZE_MAX) continue; /* alone, or in no cluster */
+    for (size_t i = 0; i < m; i++) {      /* the first member counts from the second on */
+      if (first[i] == SIZE_MAX) continue; /* the only member, or in no cluster */
       uint32_t cluster = n->list->cluster[document[i]];
       if (n->mark[cluster] != n->last) {
         n->mark[cluster] = n->last;

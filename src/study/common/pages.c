@@ -19,7 +19,7 @@ void nd_pages_clear(nd_pages *p) {
   *p = (nd_pages){0};
 }
 
-/* Was this token sequence there before? */
+/* Tests whether this token sequence is an exact duplicate. */
 static nd_status is_copy(bool *out, nd_pages *p, const nd_tokens *tokens, nd_error *err) {
   XXH128_canonical_t digest;
   XXH128_canonicalFromHash(&digest, XXH3_128bits(tokens->text.p, tokens->text.n));
@@ -63,8 +63,8 @@ nd_status nd_pages_read(nd_pages *p, nd_summary *summary, const nd_study_request
   for (size_t i = 0; i < request->input_n; i++) {
     if (strcmp(request->inputs[i], "-") == 0)
       return nd_fail(err, ND_ERR_USAGE,
-                     "study %s reads its input twice, which standard input does not allow; put it "
-                     "into a file",
+                     "study %s reads its input twice, so it cannot be standard input; save that to "
+                     "a file",
                      request->name);
   }
   ND_TRY(nd_corpus_each(summary, request->inputs, request->input_n, options, hooks, take, p, err));
@@ -87,7 +87,7 @@ static nd_status take_tokens(void *context, const nd_corpus_document *d, nd_erro
   size_t count = d->tokens->count;
   if (row == ND_NO_ID || count < p->fewest || p->wanted[row] != 1) return ND_OK;
   uint64_t digest = XXH3_64bits(d->tokens->text.p, d->tokens->text.n);
-  if (digest != p->digest[row]) return ND_OK; /* another one of this id, which was left out */
+  if (digest != p->digest[row]) return ND_OK; /* a document with the same id that was left out */
   p->wanted[row] = 2;
   ND_TRY(nd_array_grow(&p->tokens, &p->token_cap, p->token_n + count, sizeof *p->tokens, err));
   p->begin[row] = p->token_n;
@@ -108,14 +108,14 @@ nd_status nd_pages_fetch(nd_pages *p, const nd_study_request *request, const nd_
     if (p->wanted[row] != 1) continue;
     nd_str id = nd_id_map_id(&p->ids, row);
     return nd_fail(err, ND_ERR_IO,
-                   "%.*s was not found when the input was read again; it must not change, and be "
-                   "readable twice",
+                   "%.*s was not found in the second pass over the input, which must not change "
+                   "during the run",
                    (int)(id.n < 200 ? id.n : 200), id.p);
   }
   return ND_OK;
 }
 
-/* Selection sampling (Knuth 3.4.2, algorithm S): one pass, rising. */
+/* Selection sampling (Knuth 3.4.2, algorithm S): one pass, ascending. */
 nd_status nd_sample_positions(size_t **out, size_t *count, size_t n, size_t most, uint64_t seed,
                               nd_error *err) {
   size_t take_n = n < most ? n : most, got = 0;

@@ -14,7 +14,7 @@ double nd_power_law_slope(const uint64_t *count, size_t most) {
     sxx += x * x;
     sxy += x * y;
   }
-  return n >= 2 ? (n * sxy - sx * sy) / (n * sxx - sx * sx) : NAN; /* no x is there twice */
+  return n >= 2 ? (n * sxy - sx * sy) / (n * sxx - sx * sx) : NAN; /* the x are distinct */
 }
 
 double nd_power_law_likely(const uint64_t *count, size_t most) {

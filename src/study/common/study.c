@@ -11,7 +11,7 @@
 #include "output/tsv.h"
 #include "study/common/study_dir.h"
 
-/* One line per study, here and below. */
+/* One row per study. */
 static const nd_study_info list[] = {
     {"join", "candidates and times of the exact joins; shingles against exact joins"},
     {"sampling", "what a sample of the shingles does to precision and recall"},
@@ -53,7 +53,7 @@ nd_status nd_table_count(nd_table *t, uint64_t n, nd_error *err) {
 
 nd_status nd_table_real(nd_table *t, double x, int decimals, nd_error *err) {
   char cell[64];
-  if (isnan(x)) /* nothing to divide by */
+  if (isnan(x)) /* the denominator is 0 */
     snprintf(cell, sizeof cell, "-");
   else
     snprintf(cell, sizeof cell, "%.*f", decimals, x);
@@ -90,7 +90,7 @@ static nd_status unknown(const char *name, nd_error *err) {
     const size_t n = strlen(names);
     snprintf(names + n, sizeof names - n, "%s%s", n ? ", " : "", list[i].name);
   }
-  return nd_fail(err, ND_ERR_USAGE, "there is no study %s; there are: %s", name, names);
+  return nd_fail(err, ND_ERR_USAGE, "unknown study %s; the studies are: %s", name, names);
 }
 
 static nd_status run_in_directory(nd_study_function function, nd_study_run *run, nd_error *err) {

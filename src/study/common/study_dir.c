@@ -12,7 +12,7 @@ static nd_status begin(nd_study_dir *d, const char *directory, nd_error *err) {
   if (manifest.exists && strcmp(d->options->resume, "never") != 0)
     return nd_fail(err, ND_ERR_STATE,
                    "%s holds an interrupted dedup; choose another directory, or use --resume never "
-                   "to throw it away",
+                   "to discard it",
                    directory);
   ND_TRY(nd_result_dir_begin(r, d->options, err));
   d->out = r->out;

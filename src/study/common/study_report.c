@@ -5,7 +5,7 @@
 
 #include "input/line_list.h"
 
-enum { MOST_ROWS = 200 }; /* of a table on the page; its file has all */
+enum { MOST_ROWS = 200 }; /* rows of a table on the page; its file has all rows */
 
 void nd_study_report_start(nd_study_report *r, nd_study_run *run, const char *title,
                            const char *lead, nd_error *err) {
@@ -21,8 +21,7 @@ void nd_study_report_chart(nd_study_report *r, const nd_chart *chart) {
   if (r->paged) nd_page_chart(&r->page, chart);
 }
 
-/* The header of a table as the page wants it: names that end in '#' where the
- * first row has a number. */
+/* Builds the header for the page: names end in '#' where the first row has a number. */
 static nd_status put_header(nd_study_report *r, const nd_table *t, nd_str header, nd_str row,
                             nd_error *err) {
   nd_buf names = {0};
@@ -32,7 +31,7 @@ static nd_status put_header(nd_study_report *r, const nd_table *t, nd_str header
   nd_str name = {0}, cell;
   int64_t number;
   while (status == ND_OK && n < t->columns) {
-    (void)nd_line_field(&name, &header, '\t'); /* one for each */
+    (void)nd_line_field(&name, &header, '\t'); /* as many as columns */
     at[n++] = names.n;
     bool is_number = nd_line_field(&cell, &row, '\t') &&
                      (nd_line_number(&number, cell) || nd_str_eq(cell, nd_str_of("-")));
@@ -50,7 +49,7 @@ static nd_status put_header(nd_study_report *r, const nd_table *t, nd_str header
   return status;
 }
 
-/* A cell of the TSV; numbers stay as they were rounded. */
+/* Puts a cell of the TSV; numbers keep their decimals. */
 static void put_cell(nd_page *page, nd_str cell) {
   int64_t number;
   const char *point = memchr(cell.p, '.', cell.n);
@@ -71,7 +70,7 @@ static nd_status put_page_table(nd_study_report *r, const nd_table *t, nd_error 
   (void)nd_line_field(&first, &ahead, '\n');
   ND_TRY(put_header(r, t, header, first, err));
   for (size_t rows = 0; rows < MOST_ROWS; rows++) {
-    (void)nd_line_field(&line, &rest, '\n'); /* the last one is empty */
+    (void)nd_line_field(&line, &rest, '\n'); /* the last line is empty */
     if (line.n == 0) break;
     while (nd_line_field(&cell, &line, '\t')) put_cell(&r->page, cell);
   }

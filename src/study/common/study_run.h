@@ -1,7 +1,6 @@
-/* What a study is made of: a function that fills tables.
+/* A study: a function that fills tables.
  *
- * A new study is a file study_NAME.c, a line in the table of study.c, and its
- * test. */
+ * A new study needs a file study_NAME.c, a row in the table of study.c, and a test. */
 #ifndef ND_STUDY_COMMON_STUDY_RUN_H
 #define ND_STUDY_COMMON_STUDY_RUN_H
 
@@ -18,25 +17,25 @@ typedef struct nd_study_run {
 
 typedef nd_status (*nd_study_function)(nd_study_run *run, nd_error *err);
 
-/* A table being filled: rows of as many cells as there are columns. */
+/* A table being filled, cell by cell. */
 typedef struct nd_table {
-  const char *name;  /* of its file: DIR/NAME.tsv */
-  const char *title; /* what it shows, and which table of which paper */
+  const char *name;  /* the file is DIR/NAME.tsv */
+  const char *title; /* with the table and paper it corresponds to */
   nd_buf text;       /* header and rows as TSV */
-  size_t cells;      /* in the row so far */
+  size_t cells;      /* in the current row */
   size_t columns;
 } nd_table;
 
-/* `columns`: the header, tab separated. */
+/* Starts a table; `columns` is the tab-separated header. */
 nd_status nd_table_start(nd_table *t, const char *name, const char *title, const char *columns,
                          nd_error *err) ND_MUST_CHECK;
-/* A cell; the last one of a row ends it. */
+/* Append a cell; the last cell of a row ends it. */
 nd_status nd_table_text(nd_table *t, const char *text, nd_error *err) ND_MUST_CHECK;
 nd_status nd_table_count(nd_table *t, uint64_t n, nd_error *err) ND_MUST_CHECK;
 nd_status nd_table_real(nd_table *t, double x, int decimals, nd_error *err) ND_MUST_CHECK;
 void nd_table_clear(nd_table *t);
 
-/* Hands a full table over: to the sink, and to its file. */
+/* Writes a table to the sink and to its file. */
 nd_status nd_study_table(nd_study_run *run, const nd_table *t, nd_error *err) ND_MUST_CHECK;
 
 nd_status nd_study_join(nd_study_run *run, nd_error *err) ND_MUST_CHECK;

@@ -9,8 +9,8 @@ void nd_token_diff_clear(nd_token_diff *t) {
   *t = (nd_token_diff){0};
 }
 
-/* Myers' greedy algorithm: reach[k] is how far in `a` one can come on diagonal
- * k = x − y with d differences, for d = 0, 1 … */
+/* Myers' greedy algorithm: reach[k] is the farthest x on diagonal k = x − y with d
+ * differences, for d = 0, 1 … */
 nd_status nd_token_difference(uint32_t *out, nd_token_diff *t, const uint32_t *a, size_t n,
                               const uint32_t *b, size_t m, uint32_t most, nd_error *err) {
   while (n && m && a[0] == b[0]) a++, b++, n--, m--;
@@ -22,7 +22,8 @@ nd_status nd_token_difference(uint32_t *out, nd_token_diff *t, const uint32_t *a
   }
   size_t room = 2 * (size_t)most + 3;
   ND_TRY(nd_array_grow(&t->scratch, &t->cap, room, sizeof *t->scratch, err));
-  int32_t *reach = (int32_t *)t->scratch + most + 1; /* reach[-most-1 … most+1]; -1: not there */
+  int32_t *reach =
+      (int32_t *)t->scratch + most + 1; /* from reach[-most-1] to reach[most+1]; -1: not reached */
   memset(t->scratch, 0xff, room * sizeof *t->scratch);
   for (int64_t d = 0; d <= (int64_t)most; d++) {
     for (int64_t k = -d; k <= d; k += 2) {

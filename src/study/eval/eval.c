@@ -13,7 +13,7 @@ static nd_status threshold_of(nd_list_rule *rule, const char *text, const char *
   if (!text) return ND_OK;
   rule->has_threshold = true;
   if (nd_line_number(&rule->threshold, nd_str_of(text))) return ND_OK;
-  return nd_fail(err, ND_ERR_USAGE, "%s takes a number, not %s", option, text);
+  return nd_fail(err, ND_ERR_USAGE, "%s must be a number, not %s", option, text);
 }
 
 static nd_status by_of(nd_eval_by *out, const nd_eval_request *q, nd_error *err) {
@@ -21,7 +21,7 @@ static nd_status by_of(nd_eval_by *out, const nd_eval_request *q, nd_error *err)
   if (!q->by) return ND_OK;
   *out = strcmp(q->by, "size") == 0 ? ND_BY_SIZE : ND_BY_SITE;
   if (*out == ND_BY_SITE && strcmp(q->by, "site") != 0)
-    return nd_fail(err, ND_ERR_USAGE, "--by takes size or site, not %s", q->by);
+    return nd_fail(err, ND_ERR_USAGE, "--by must be size or site, not %s", q->by);
   if (q->documents || q->corpus_n) return ND_OK;
   return nd_fail(
       err, ND_ERR_USAGE,
@@ -63,7 +63,7 @@ static nd_status read_lists(nd_compare *c, const nd_eval_request *q, const nd_op
   ND_TRY(threshold_of(&truth, q->truth_threshold, "--truth-threshold", err));
   ND_TRY(threshold_of(&result, q->threshold, "--threshold", err));
   if (strcmp(q->truth, "-") == 0 && strcmp(q->result, "-") == 0)
-    return nd_fail(err, ND_ERR_USAGE, "only one of the lists can be standard input");
+    return nd_fail(err, ND_ERR_USAGE, "only one of the two lists can be standard input");
   c->documents.ids = &c->ids;
   if (q->documents) ND_TRY(nd_documents_list(&c->documents, q->documents, hooks, err));
   if (q->corpus_n)
@@ -73,7 +73,7 @@ static nd_status read_lists(nd_compare *c, const nd_eval_request *q, const nd_op
   return nd_list_read(&c->result, q->result, &result, &c->ids, err);
 }
 
-/* Clusters reach over all documents; who is contradicted is out. */
+/* Clusters cover all documents, except those with contradicting lines. */
 static nd_status line_up(nd_compare *c, nd_error *err) {
   c->n = (uint32_t)c->ids.n;
   c->without = nd_calloc((size_t)c->n + 1, 1);

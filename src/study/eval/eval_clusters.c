@@ -1,5 +1,5 @@
-/* Measures of clusterings, all from one table of counts: n_ij documents are in
- * cluster i of the truth and cluster j of the result, a_i and b_j are the sizes.
+/* Measures of clusterings, from one contingency table: n_ij documents are in
+ * cluster i of the ground truth and cluster j of the result, a_i and b_j are the sizes.
  *
  *   pairwise       Σ C(n_ij,2) over Σ C(b_j,2) and Σ C(a_i,2)
  *   B-cubed        the mean of n_ij / b_j and n_ij / a_i over documents (Bagga
@@ -16,14 +16,14 @@
 
 typedef struct table {
   const nd_compare *c;
-  uint32_t *x, *y;   /* per document: its clusters, those of one document as well */
+  uint32_t *x, *y;   /* per document: its clusters, including those of one document */
   uint32_t *a, *b;   /* per cluster: its size */
   nd_item *items;    /* pair of clusters, document; sorted */
   size_t n;          /* documents */
   uint32_t x_n, y_n; /* clusters */
 } table;
 
-/* A label for every document; *count above all labels. */
+/* Assigns a label to every document; all labels are below *count. */
 static void label(uint32_t *out, uint32_t *count, const nd_compare *c, const nd_list *l) {
   uint32_t next = 0;
   if (l->kind == ND_LIST_CLUSTERS) {
@@ -86,7 +86,7 @@ static void measure_rand(nd_eval_result *out, double common, double truth, doubl
                          double n) {
   double expected = n > 1 ? truth * result / pairs_of(n) : 0;
   double most = (truth + result) / 2;
-  /* Both in one piece, or both all single: they agree. */
+  /* Both have one cluster, or both only clusters of one: they agree. */
   out->ari = most == expected ? 1 : (common - expected) / (most - expected);
 }
 
@@ -120,7 +120,7 @@ static void measure_groups(nd_compare *c, const sums *sum) {
   }
 }
 
-/* Over the cells: B-cubed, accuracy, the joint entropy. */
+/* Sums over the cells: B-cubed, accuracy, the joint entropy. */
 static double walk_cells(const table *t, sums *sum) {
   double joint = 0;
   for (size_t i = 0, end; i < t->n; i = end) {

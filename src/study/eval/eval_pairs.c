@@ -1,6 +1,6 @@
 /* Measures of pairs: precision, recall, F1, average error, correlation.
  *
- * Either list may be of clusters: its pairs are then counted, not listed. */
+ * The pairs of a list of clusters are counted, not listed. */
 #include <math.h>
 
 #include "base/radix.h"
@@ -10,9 +10,9 @@
 typedef struct tally {
   nd_eval_group *group; /* out->group */
   nd_moments either[ND_EVAL_GROUPS], common[ND_EVAL_GROUPS];
-  uint32_t *of_truth, *of_result, *of_both; /* per document: how many pairs it has */
-  uint32_t *of_none;                        /* pairs of a clustering that must not count … */
-  uint64_t none[ND_EVAL_GROUPS];            /* … per group */
+  uint32_t *of_truth, *of_result, *of_both; /* per document: number of pairs */
+  uint32_t *of_none;             /* per document: pairs of a clustering that do not count */
+  uint64_t none[ND_EVAL_GROUPS]; /* likewise per group */
 } tally;
 
 static double real(int64_t billionths) {
@@ -43,7 +43,7 @@ static void add_pair(const nd_compare *c, tally *t, uint64_t key, bool truth, bo
   t->of_both[p.b] += truth && result;
 }
 
-/* One pair of the union of two lists of pairs; SIZE_MAX: not in that list. */
+/* Counts a pair of the union of two lists of pairs; SIZE_MAX: not in that list. */
 static void weigh(const nd_compare *c, tally *t, size_t i, size_t j) {
   const nd_list *x = &c->truth, *y = &c->result;
   bool in_x = i != SIZE_MAX, in_y = j != SIZE_MAX;
@@ -75,7 +75,7 @@ static void merge(const nd_compare *c, tally *t) {
   }
 }
 
-/* Lines disagree about this pair of a cluster. */
+/* Excludes a pair of a cluster with contradicting lines. */
 static void forget(const nd_compare *c, tally *t, uint64_t key) {
   const nd_pair p = nd_pair_of(key);
   unsigned g = nd_compare_pair_group(c, p.a, p.b);
@@ -89,8 +89,7 @@ static bool left_out(const nd_compare *c, uint64_t key) {
   return c->without[nd_pair_of(key).a] || c->without[nd_pair_of(key).b];
 }
 
-/* A list of pairs against one of clusters, whose own pairs are counted later, and then all of
- * them. */
+/* Compares a list of pairs with clusters; the pairs of the clusters are counted later. */
 static void look_up(const nd_compare *c, tally *t, const nd_list *pairs, const nd_list *clusters,
                     bool pairs_are_truth) {
   for (size_t i = 0; i < pairs->n; i++) {
@@ -106,7 +105,7 @@ static void look_up(const nd_compare *c, tally *t, const nd_list *pairs, const n
   }
 }
 
-/* The pairs of a clustering: their number per group and per document. */
+/* Counts the pairs of a clustering, per group and per document. */
 static nd_status add_clusters(const nd_compare *c, const tally *t, const nd_list *l,
                               uint64_t all[ND_EVAL_GROUPS], uint32_t *per_document, nd_error *err) {
   ND_TRY(nd_compare_count_pairs(all, c, l->cluster, NULL, err));
@@ -127,7 +126,7 @@ static nd_status add_clusters(const nd_compare *c, const tally *t, const nd_list
   return ND_OK;
 }
 
-/* Two clusterings: how many documents share both clusters with a document. */
+/* Counts, for two clusterings, the documents that share both clusters with a document. */
 static nd_status add_shared(const nd_compare *c, tally *t, nd_error *err) {
   size_t n = 0, room = (size_t)c->n + 1;
   nd_item *items = nd_malloc(2 * room * sizeof *items);
@@ -173,10 +172,11 @@ static nd_status tally_lists(nd_compare *c, tally *t, nd_error *err) {
   return ND_OK;
 }
 
-/* Documents whose duplicates are the true ones: as many in truth, in the result
- * and in both. */
+/* Counts documents whose duplicates are the true ones: with equal numbers of pairs in the
+ * ground truth, the result and both. */
 static void measure_documents(const nd_compare *c, const tally *t) {
-  uint64_t all[ND_EVAL_GROUPS][4] = {{0}}; /* documents, right; with duplicates, right */
+  uint64_t all[ND_EVAL_GROUPS][4] = {
+      {0}}; /* documents, correct; documents with duplicates, correct */
   for (uint32_t d = 0; d < c->n; d++) {
     if (c->without[d]) continue;
     bool right = t->of_truth[d] == t->of_both[d] && t->of_result[d] == t->of_both[d];

@@ -4,7 +4,7 @@
 #include "neardup/eval.h"
 #include "output/json_out.h"
 
-/* One row per measure: where it lies in a group, and for which kind it is. */
+/* One row per measure: its offset in a group, and the kind of list it applies to. */
 enum { FOR_PAIRS = 1, FOR_CLUSTERS = 2, FOR_BOTH = 3 };
 typedef struct measure {
   const char *name;

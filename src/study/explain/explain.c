@@ -1,4 +1,4 @@
-/* nd_explain: two documents found, measured, compared and told; see
+/* nd_explain: finds, measures, compares and describes two documents; see
  * include/neardup/explain.h. */
 #include "study/explain/explain_run.h"
 
@@ -13,10 +13,10 @@
 typedef struct finder {
   nd_explained *e;
   const nd_explain_request *request;
-  nd_buf escaped[2]; /* the wanted ids as lists write them … */
+  nd_buf escaped[2]; /* the ids, escaped */
   nd_buf room[2];
-  nd_str printed[2]; /* … and if they were taken from a list */
-  bool by_file;      /* no inputs: the first document of each of two files */
+  nd_str printed[2]; /* the ids, as read from a list */
+  bool by_file;      /* without inputs: the only documents of two files */
   int file;
   bool same_id, again;
 } finder;
@@ -34,7 +34,7 @@ static bool wanted(const finder *f, int side, nd_str id) {
   return nd_str_eq(id, f->printed[side]) || nd_str_eq(id, nd_buf_str(&f->escaped[side]));
 }
 
-/* Stops the walk, as if cancelled, when both are there. */
+/* Stops the walk, like a cancellation, once both documents are found. */
 static nd_status look_at(void *context, const nd_corpus_document *d, nd_error *err) {
   finder *f = context;
   nd_explained_side *sides = f->e->side;
@@ -48,7 +48,7 @@ static nd_status look_at(void *context, const nd_corpus_document *d, nd_error *e
   for (int i = 0; i < 2; i++) {
     if (sides[i].found || !wanted(f, i, d->id)) continue;
     ND_TRY(keep(&sides[i], d, err));
-    if (f->same_id) break; /* the next one with this id is the other side */
+    if (f->same_id) break; /* the next document with this id is the other side */
   }
   return sides[0].found && sides[1].found ? ND_ERR_CANCELLED : ND_OK;
 }
@@ -67,13 +67,13 @@ static nd_status missing(const finder *f, const nd_summary *s, nd_error *err) {
   const nd_explained_side *sides = f->e->side;
   if (f->same_id && sides[0].found && !s->rejected)
     return nd_fail(err, ND_ERR_USAGE,
-                   "only one document has the id %s; name another one to compare it with",
+                   "only one document has the id %s; name another id to compare it with",
                    f->request->a);
   const char *id = sides[0].found ? f->request->b : f->request->a;
   if (s->rejected)
     return nd_fail(err, ND_ERR_DATA,
-                   "no %sdocument that could be read has the id %s: %" PRIu64 " were read, %" PRIu64
-                   " rejected; `neardup inspect` tells which, and why",
+                   "no %sreadable document has the id %s: %" PRIu64 " were read, %" PRIu64
+                   " rejected; `neardup inspect` lists them with reasons",
                    f->same_id && sides[0].found ? "second " : "", id, s->documents, s->rejected);
   return nd_fail(err, ND_ERR_USAGE,
                  "no document has the id %s (%" PRIu64
@@ -98,19 +98,19 @@ static nd_status find_both(finder *f, nd_summary *summary, const nd_options *opt
   for (f->file = 0; f->file < 2; f->file++) {
     const char *path = f->file ? r->b : r->a;
     ND_TRY(walk(f, summary, &path, 1, options, hooks, err));
-    if (!f->e->side[f->file].found) return nd_fail(err, ND_ERR_USAGE, "%s holds no document", path);
+    if (!f->e->side[f->file].found) return nd_fail(err, ND_ERR_USAGE, "%s has no document", path);
     if (f->again)
       return nd_fail(err, ND_ERR_USAGE,
-                     "%s holds more than one document; name their ids, then the files: "
+                     "%s has more than one document; name their ids, then the files: "
                      "neardup explain ID ID %s",
                      path, path);
   }
   return ND_OK;
 }
 
-/* --- telling ------------------------------------------------------------------------ */
+/* --- describing --------------------------------------------------------------------- */
 
-/* Words on lines of a given width. */
+/* Wraps words into lines of a given width. */
 typedef struct writer {
   nd_buf *out;
   unsigned width, column;
@@ -123,8 +123,8 @@ static void put(writer *w, const char *text) {
   if (w->status == ND_OK) w->status = nd_buf_append(w->out, text, strlen(text), w->err);
 }
 
-/* Columns of a terminal, about: Chinese, Japanese and Korean take two.  A word has letters, marks
- * and digits, and is normal: no full-width forms, no emoji. */
+/* Estimates terminal columns: Chinese, Japanese and Korean take two.  A normalised word has only
+ * letters, marks and digits, so no full-width forms or emoji. */
 static unsigned columns_of(nd_str text) {
   unsigned n = 0;
   for (size_t at = 0; at < text.n;) {
@@ -137,8 +137,8 @@ static unsigned columns_of(nd_str text) {
   return n;
 }
 
-/* One word with what is glued to it; a colour is opened and closed around it, so
- * that a line end never carries it on. */
+/* Puts a word with its brackets.  The colour is set and reset around it, so that it never
+ * extends over a line end. */
 static void put_word(writer *w, const char *before, nd_str word, const char *after,
                      const char *colour) {
   w->word.n = 0;
@@ -285,6 +285,6 @@ nd_status nd_explain(nd_summary *out, const nd_explain_request *request, const n
     nd_tokens_clear(&e.side[i].words);
   }
   nd_diff_clear(&e.diff);
-  out->rejected = 0; /* others' records are not what was asked about */
+  out->rejected = 0; /* rejected records do not affect the explanation */
   return status;
 }

@@ -1,5 +1,5 @@
-/* Two documents side by side as a page: what differs is marked, long passages
- * that are the same are folded away but can be opened.  No script. */
+/* A page with two documents side by side: differing words are marked, long common
+ * passages are folded and can be opened.  No script. */
 #include <inttypes.h>
 
 #include "output/chart_draw.h"
@@ -9,7 +9,7 @@
 
 enum { EDGE = 25, MOST = 200000 /* words of a side */ };
 
-/* One word at least. */
+/* Requires n > 0. */
 static void put_words(nd_pen *p, const nd_tokens *t, size_t first, size_t n) {
   size_t from = first ? t->end[first - 1] + 1 : 0;
   nd_pen_str(p, (nd_str){t->text.p + from, t->end[first + n - 1] - from});

@@ -1,4 +1,4 @@
-/* Two documents and all there is to tell about them. */
+/* Two documents and the data that explains their similarity. */
 #ifndef ND_STUDY_EXPLAIN_EXPLAIN_RUN_H
 #define ND_STUDY_EXPLAIN_EXPLAIN_RUN_H
 
@@ -23,7 +23,7 @@ typedef struct nd_explained {
   nd_diff diff;
 } nd_explained;
 
-/* explain_html.c: a page with both side by side. */
+/* Writes a page with both documents side by side (explain_html.c). */
 nd_status nd_explained_html(nd_buf *out, const nd_explained *e, nd_error *err) ND_MUST_CHECK;
 
 #endif

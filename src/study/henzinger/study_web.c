@@ -1,15 +1,15 @@
 /* study web: Henzinger (2006), near-duplicate web pages by algorithms B and C.
  *
- * Pages with equal token sequences leave first; then both algorithms run with
- * the published parameters, and what they find is put beside each other and,
- * with a truth list, beside that. */
+ * Pages with equal token sequences are removed first.  Then both algorithms run with the
+ * published parameters, and their pairs are compared with each other and with the ground
+ * truth, if there is one. */
 #include <inttypes.h>
 #include <math.h>
 
 #include "settings/option_fields.h"
 #include "study/henzinger/web_pairs.h"
 
-/* How the corpus was taken. */
+/* Writes the counts of the corpus. */
 static nd_status input_table(const nd_web *w, nd_study_report *r, nd_error *err) {
   const nd_summary *s = r->run->summary;
   nd_table t = {0};
@@ -63,7 +63,7 @@ static nd_status boilerplate_table(nd_study_report *r, const measured *plain,
   return nd_study_report_table(r, &t, status, err);
 }
 
-/* The same once more, with the other choice about boilerplate. */
+/* Repeats the comparison with the other choice of --ignore-boilerplate. */
 static nd_status compare_boilerplate(const nd_web *w, const nd_judge *j, nd_study_report *r,
                                      const nd_options *options, nd_error *err) {
   nd_options other = *options;
@@ -81,9 +81,9 @@ static nd_status compare_boilerplate(const nd_web *w, const nd_judge *j, nd_stud
   if (status == ND_OK &&
       (summary.documents != first->documents || summary.rejected != first->rejected))
     status = nd_fail(err, ND_ERR_IO,
-                     "the input was read again without boilerplate, and gave %" PRIu64
+                     "the second pass over the input, without boilerplate, read %" PRIu64
                      " documents and %" PRIu64 " rejected records, not %" PRIu64 " and %" PRIu64
-                     "; it must not change, and be readable twice",
+                     "; the input must not change during the run",
                      summary.documents, summary.rejected, first->documents, first->rejected);
   if (status == ND_OK)
     status = nd_judge_open(&judge, r->run->request->truth, &second.pages.ids, r->run->hooks, err);
@@ -114,9 +114,9 @@ nd_status nd_study_web(nd_study_run *run, nd_error *err) {
   nd_web w = {0};
   nd_judge j = {0};
   nd_study_report r;
-  /* The paper's tokens, unless others are asked for. */
+  /* The tokens of the paper, unless --tokens is given. */
   nd_options options = *run->options;
-  options.sample[0] = '\0'; /* the sketches are of all shingles */
+  options.sample[0] = '\0'; /* sketches use all shingles */
   if (strcmp(options.tokens, "words") == 0) {
     nd_status known = nd_options_set(&options, "tokens", "web", NULL);
     (void)known;

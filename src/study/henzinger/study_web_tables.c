@@ -1,4 +1,4 @@
-/* study web, what needs no truth: pairs by similarity, one similarity against
+/* Tables of study web without a ground truth: pairs by similarity, one similarity against
  * the other, degrees, sites, term differences (Henzinger 2006, section 3). */
 #include <math.h>
 #include <stdio.h>
@@ -16,8 +16,8 @@ static double share(double part, double whole) {
 /* --- pairs by similarity -------------------------------------------------------- */
 
 typedef struct level {
-  uint64_t pairs, sum, none; /* sum: of the other similarity; none: it is 0 */
-  uint64_t same, sited;      /* on the same site; of those whose sites are known */
+  uint64_t pairs, sum, none; /* sum of the other similarity; number of pairs where it is 0 */
+  uint64_t same, sited;      /* pairs on the same site; pairs with known sites */
 } level;
 
 static void add_level(const nd_web *w, level *l, const nd_web_pair *p, uint32_t other) {
@@ -280,7 +280,7 @@ enum { SAMPLE = 2000, MOST = 2000, SHOWN = 200, BIN = 5 };
 
 typedef struct differences {
   size_t *at, n; /* the sample: positions in a list */
-  uint32_t *of;  /* the differences, sorted later */
+  uint32_t *of;  /* the differences */
 } differences;
 
 static nd_status draw(differences *d, nd_web *w, const nd_web_list *l, uint64_t seed,
@@ -312,7 +312,7 @@ static nd_status compare(differences *d, const nd_web *w, const nd_web_list *l, 
   return ND_OK;
 }
 
-/* The difference that `part` of `whole` sampled pairs do not exceed. */
+/* Returns the quantile part/whole of the differences. */
 static double quantile(const differences *d, size_t part, size_t whole) {
   size_t at = d->n * part / whole;
   return d->n ? (double)d->of[at] : NAN;

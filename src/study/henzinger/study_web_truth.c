@@ -1,5 +1,5 @@
-/* study web against a list of judged pairs: precision of algorithm B, of C, of
- * the combined one at every threshold, and R (Henzinger 2006, section 3).
+/* Tables of study web with a ground truth: precision of algorithm B, of C and, at every
+ * threshold, of the combined algorithm, and R (Henzinger 2006, section 3).
  *
  * Precision is correct pairs among all pairs returned, undecided ones included,
  * as in the paper; R is correct pairs returned among those of algorithm B. */
@@ -20,15 +20,15 @@ static double part(uint64_t n, uint64_t whole) {
   return whole ? (double)n / (double)whole : NAN;
 }
 
-/* Which pairs a row counts. */
+/* The pairs that a row counts. */
 typedef struct rule {
   const char *name;
-  bool from_c;            /* algorithm C's pairs, else B's */
-  bool either;            /* combined by site: B's on the same site, C's elsewhere */
-  uint32_t b_low, b_high; /* similarities, inclusive */
+  bool from_c;            /* pairs of algorithm C, otherwise of B */
+  bool either;            /* combined by site: B on the same site, C elsewhere */
+  uint32_t b_low, b_high; /* range of similarities, inclusive */
   uint32_t c_low, c_high;
   int where;        /* nd_web_where; -1: anywhere */
-  double published; /* precision; 0: not given */
+  double published; /* published precision, or 0 */
   double published_r;
 } rule;
 
@@ -69,7 +69,7 @@ static void count(score *s, const nd_web *w, const nd_judge *j, const nd_web_lis
 static score score_of(const nd_web *w, const nd_judge *j, const rule *q) {
   score s = {{0}};
   count(&s, w, j, q->from_c ? &w->c : &w->b, q);
-  if (q->either) { /* and what C finds on different sites */
+  if (q->either) { /* add pairs of C on different sites */
     rule others = {.from_c = true,
                    .b_high = 6,
                    .c_low = ND_WEB_C,
@@ -111,7 +111,7 @@ static nd_status precision_table(const nd_web *w, const nd_judge *j, nd_study_re
   return nd_study_report_table(r, &t, status, err);
 }
 
-/* The combined algorithm at every threshold: sums from the top down. */
+/* The combined algorithm at every threshold: sums from the highest down. */
 static nd_status combined_table(const nd_web *w, const nd_judge *j, nd_study_report *r,
                                 uint64_t correct_b, nd_error *err) {
   enum { LEVELS = ND_WEB_BITS + 1 };
@@ -196,7 +196,7 @@ nd_status nd_web_precision(const nd_web *w, const nd_judge *j, nd_study_report *
 
 void nd_web_same_site(uint64_t *pairs, uint64_t *correct, const nd_web *w, const nd_judge *j,
                       nd_web_algorithm which) {
-  static const size_t row[] = {1, 9, 16}; /* of `rules`: same site */
+  static const size_t row[] = {1, 9, 16}; /* rows of `rules`: same site */
   score s = score_of(w, j, &rules[row[which]]);
   *pairs = all_of(&s);
   *correct = s.of[ND_CORRECT];

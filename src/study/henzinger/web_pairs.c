@@ -12,8 +12,8 @@
 #include "sketch/supershingle.h"
 #include "store/workdir.h"
 
-/* A run of equal values above this gives a star: a study of a corpus with a
- * million equal menus ends, too. */
+/* A longer run of equal values gives a star, so that a corpus with a million equal menus
+ * does not take quadratic time. */
 enum { CAP = 2000 };
 #define SORT_MEMORY (UINT64_C(1) << 28)
 
@@ -24,7 +24,7 @@ typedef struct sketcher {
   uint64_t seed;
 } sketcher;
 
-/* Six super-shingles, then six words of projection. */
+/* A sketch is six super-shingles, then six words of projection. */
 static nd_status make_sketch(uint64_t *out, void *context, const nd_tokens *t, nd_error *err) {
   sketcher *s = context;
   uint64_t min[ND_WEB_VALUES];
@@ -47,7 +47,7 @@ static uint64_t super_at(const void *context, uint64_t row, uint32_t place) {
 typedef struct collecting {
   nd_web_list *list;
   const nd_pages *pages;
-  unsigned least; /* super-shingles that agree */
+  unsigned least; /* least number of agreeing super-shingles */
 } collecting;
 
 static nd_status collect(void *context, nd_item *items, size_t n, nd_error *err) {

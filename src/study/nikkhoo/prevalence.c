@@ -1,8 +1,8 @@
 /* nd_prevalence: near-duplicates in the results of search systems (Nikkhoo 2010,
  * chapter 4).
  *
- * A document is a near-duplicate in a collection when another document of the
- * same collection resembles it.  Collections are all results for a topic, its
+ * A document is a near-duplicate in a collection if another document of the collection
+ * is similar to it.  Collections are all results for a topic, its
  * relevant documents, and the first n results of a run for a topic. */
 #include "neardup/prevalence.h"
 
@@ -21,7 +21,7 @@ enum { TABLES, FILTERED, DIRS };
 enum { LEVELS = 10, TOPS = 6, STEPS = 19, STEP = 5 };
 static const size_t tops[TOPS] = {10, 20, 50, 100, 200, 500};
 
-/* Table 4.1, in hundredths of a percent; -1: not given. */
+/* Table 4.1, in hundredths of a percent; -1: not published. */
 static const int published[STEPS][TOPS] = {{-1, 6746, 7380, 8600, 9225, 9592},
                                            {4541, 4913, 5777, 6679, 7535, 8465},
                                            {4541, 3746, 4211, 5017, 5715, 6662},
@@ -66,7 +66,7 @@ static double percent(double part, double whole) {
 /* --- topic collections (figures 4.1 to 4.5; section 3.2 for relevant ones) ----- */
 
 typedef struct levels {
-  uint64_t documents, near[LEVELS]; /* with a partner of at least (i + 1) / 10 */
+  uint64_t documents, near[LEVELS]; /* documents with a near-duplicate at (i + 1) / 10 or above */
 } levels;
 
 static void measure(levels *out, work *w, size_t m) {
@@ -86,7 +86,7 @@ static nd_status put_levels(nd_table *t, const char *name, const levels *l, nd_e
   return ND_OK;
 }
 
-/* Rows of all topics; then their mean, and all of them as one. */
+/* Writes a row per topic, then their mean and the total. */
 static nd_status put_topics(work *w, nd_table *t, const levels *of, nd_error *err) {
   levels all = {0};
   double mean[LEVELS] = {0}, topics = 0;
@@ -111,8 +111,8 @@ static nd_status put_topics(work *w, nd_table *t, const levels *of, nd_error *er
   return put_levels(t, "all", &all, err);
 }
 
-/* The different documents of a topic into w->document: of all runs, or the
- * relevant ones; `seen` is per document, the last topic + 1. */
+/* Collects the distinct documents of a topic in w->document: of all runs, or the relevant
+ * ones.  seen[document] is the last topic + 1. */
 static size_t collect(work *w, uint32_t topic, bool relevant, uint32_t *seen) {
   const nd_trec *t = &w->trec;
   size_t m = 0;
@@ -132,7 +132,7 @@ static size_t collect(work *w, uint32_t topic, bool relevant, uint32_t *seen) {
   return m;
 }
 
-/* Pairs with numbers have levels; clusters, and pairs without, have not. */
+/* Pairs with numbers have levels; clusters, and pairs without numbers, do not. */
 static bool levels_known(const work *w) {
   return w->list.kind == ND_LIST_PAIRS && w->list.notes.valued;
 }
@@ -195,7 +195,7 @@ static nd_status topic_table(work *w, bool relevant, nd_error *err) {
 /* --- run-topics (table 4.1) and runs --------------------------------------------- */
 
 typedef struct run_sums {
-  double share[TOPS], run_topics; /* sums of shares in the first n */
+  double share[TOPS], run_topics; /* sums of the shares in the first n results */
   uint64_t documents, redundant;
 } run_sums;
 
@@ -333,12 +333,12 @@ static nd_status read_pairs(work *w, nd_error *err) {
   nd_list_rule rule = {.closed = true, .hooks = w->hooks};
   ND_TRY(nd_list_kind_of(&rule.kind, q->pairs_kind, "--pairs-kind", err));
   ND_TRY(nd_list_read(&w->list, q->pairs, &rule, &w->trec.documents, err));
-  w->summary->pairs = w->list.n; /* clusters have none */
+  w->summary->pairs = w->list.n; /* 0 for clusters */
   return nd_near_init(&w->near, &w->list, (uint32_t)w->trec.documents.n, err);
 }
 
 static nd_status make_room(work *w, nd_error *err) {
-  size_t n = w->trec.documents.n + 1; /* a collection has different documents */
+  size_t n = w->trec.documents.n + 1; /* a collection has distinct documents */
   w->document = nd_malloc(n * sizeof *w->document);
   w->best = nd_malloc(n * sizeof *w->best);
   w->first = nd_malloc(n * sizeof *w->first);
@@ -365,7 +365,7 @@ static nd_status open_all(work *w, const nd_options *options, nd_error *err) {
   const nd_prevalence_request *q = w->request;
   w->threshold = ND_LINE_UNIT / 2;
   if (q->threshold && (!nd_line_number(&w->threshold, nd_str_of(q->threshold)) || w->threshold < 0))
-    return nd_fail(err, ND_ERR_USAGE, "--threshold takes a number, not %s", q->threshold);
+    return nd_fail(err, ND_ERR_USAGE, "--threshold must be a number, not %s", q->threshold);
   const nd_output_path outputs[] = {{"-o", q->directory, 1}, {"--filter-runs", q->filtered, 1}};
   const nd_output_path inputs[] = {{"--qrels", q->qrels, 0}, {"--pairs", q->pairs, 0}};
   const nd_guard guard = {.outputs = outputs,

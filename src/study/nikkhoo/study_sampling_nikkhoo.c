@@ -1,14 +1,14 @@
 /* Nikkhoo 2010, section 3.3: hash-value sampling (Tables 3.1 and 3.2) and the
- * shingle commonality threshold (Tables 3.3 and 3.4, Figure 3.9), each beside the
- * published figures, which are of the relevant documents of TREC 2004 terabyte. */
+ * shingle commonality threshold (Tables 3.3 and 3.4, Figure 3.9), next to the published
+ * figures, which are for the relevant documents of TREC 2004 terabyte. */
 #include <math.h>
 #include <stdio.h>
 
 #include "study/ye/study_sampling.h"
 
-enum { TENTHS = 9 }; /* 0.9 … 0.1 */
+enum { TENTHS = 9 }; /* from 0.9 to 0.1 */
 
-/* Share of documents with RR >= 0.9, 0.8 … 0.1, in per cent. */
+/* Share of documents with RR >= 0.9, 0.8 … 0.1, in percent. */
 static const double table_3_1[TENTHS][1 + ND_NIK_RATIOS] = {
     {7.44, 7.44, 7.42, 7.53, 7.67, 7.79, 8.08, 8.42, 9.00, 8.51},
     {10.05, 10.09, 10.13, 10.14, 10.37, 10.54, 10.92, 10.78, 10.66, 9.59},
@@ -30,7 +30,7 @@ static const double table_3_3[TENTHS][1 + ND_NIK_LEVELS] = {
     {26.90, 25.54, 25.53, 25.30, 24.94, 24.16, 24.16, 23.51, 23.22, 22.12, 19.26},
     {34.12, 32.65, 32.64, 32.44, 32.03, 31.51, 31.08, 30.19, 29.84, 28.34, 25.00}};
 
-/* Average error, correlation, recall, precision. */
+/* Published average error, correlation, recall and precision. */
 enum { MEASURES = 4 };
 static const double table_3_2[ND_NIK_RATIOS][MEASURES] = {
     {0.0087, 0.9972, 0.9681, 0.9659}, {0.0177, 0.9888, 0.9378, 0.9086},
@@ -46,7 +46,7 @@ static const double table_3_4[ND_NIK_LEVELS][MEASURES] = {
 
 /* One of the two experiments. */
 typedef struct experiment {
-  bool level;    /* by the commonality threshold */
+  bool level;    /* by commonality threshold, otherwise by hash value */
   unsigned from; /* its first run */
   unsigned n;
   const char *shares, *shares_title, *measures, *measures_title;
@@ -103,7 +103,7 @@ static nd_status write_shares(nd_sampling_study *s, const experiment *e, nd_erro
   return status;
 }
 
-/* Average error, correlation, recall and precision of a run. */
+/* Computes average error, correlation, recall and precision of a run. */
 static void measure(double out[MEASURES], const nd_sampling_study *s, unsigned run) {
   out[0] = nd_pair_error(&s->sum.near[run]);
   out[1] = nd_pair_correlation(&s->sum.near[run]);
@@ -111,7 +111,7 @@ static void measure(double out[MEASURES], const nd_sampling_study *s, unsigned r
   out[3] = s->sum.found[run] ? (double)s->sum.both[run] / (double)s->sum.found[run] : NAN;
 }
 
-/* Pairs that step 1 gives no more, as a share (Figure 3.9). */
+/* Returns the share of pairs that step 1 no longer generates (Figure 3.9). */
 static double fewer_pairs(const nd_sampling_study *s, const experiment *e, unsigned i) {
   uint64_t given = 0;
   const uint64_t *cell = s->trials.given_of;
@@ -159,7 +159,7 @@ static nd_status write_measures(nd_sampling_study *s, const experiment *e, nd_er
   return status;
 }
 
-/* The value of a run on the x axis. */
+/* Returns the x coordinate of a run. */
 static double place(const experiment *e, unsigned i) {
   return e->level ? ND_TRIAL_LEVEL_STEP * (double)(ND_NIK_LEVELS - i) : 100.0 / (2u << i);
 }
@@ -172,7 +172,7 @@ static void draw_shares(const nd_sampling_study *s, const experiment *e, nd_page
   nd_series series[2 * ROWS];
   for (unsigned k = 0; k < ROWS; k++) {
     for (unsigned i = 0; i < e->n; i++) {
-      unsigned at = e->n - 1 - i; /* x rises */
+      unsigned at = e->n - 1 - i; /* ascending x */
       x[i] = place(e, at);
       here[k][i] = share_of_documents(s, e->from + at, 9 - rows[k]);
       theirs[k][i] = published_share(e, rows[k], at + 1);

@@ -1,10 +1,9 @@
 /* Sources of near-duplicates (Nikkhoo 2010, section 4.4; Henzinger 2006, section
  * 4): the kind of difference of every pair that is found.
  *
- * Texts are read pair by pair from the run's own store, in the order of the
- * pairs, so memory stays that of two documents per thread.  A very large number
- * of pairs is sampled evenly, and the table says so.  Sums are of integers, so
- * that they do not depend on which thread judged what. */
+ * Texts are read from the store of the run in the order of the pairs, so memory is bounded
+ * by two documents per thread.  Above MOST pairs, one pair in every N is classified, which
+ * the table reports.  Sums are of integers, so they do not depend on the threads. */
 #include <stdio.h>
 
 #include "base/threads.h"
@@ -17,20 +16,20 @@
 #include "text/site.h"
 #include "text/words.h"
 
-enum { MOST = 1000000 /* pairs whose words are compared */, ROOM = 1 << 10, JOB = 32 };
-enum { MILLION = 1000000 }; /* similarities are added up in millionths */
+enum { MOST = 1000000 /* most pairs whose words are compared */, ROOM = 1 << 10, JOB = 32 };
+enum { MILLION = 1000000 }; /* similarities are summed in millionths */
 
 typedef struct counts {
   uint64_t pairs, same_site, other_site;
   uint64_t similarity; /* sum, in millionths */
 } counts;
 
-/* What one thread needs, and has counted. */
+/* Scratch and counts of a thread. */
 typedef struct judge {
   nd_texts *texts;
   nd_buf text, url[2];
   nd_tokens words[2];
-  uint32_t document[2]; /* whose words and URL are at hand */
+  uint32_t document[2]; /* the documents whose words and URL are loaded */
   nd_diff diff;
   counts kind[ND_DIFFERENCES];
   uint64_t url_kind[ND_URL_DIFFERENCES];
@@ -40,19 +39,20 @@ typedef struct sources {
   nd_study_run *run;
   nd_run job;
   judge *judges;
-  nd_item *items; /* the batch at hand; borrowed */
+  nd_item *items; /* the current batch; borrowed */
   size_t n;
-  bool copies; /* the items are pairs of copies */
+  bool copies; /* the items are pairs of exact duplicates */
   counts kind[ND_DIFFERENCES];
   uint64_t url_kind[ND_URL_DIFFERENCES];
-  uint64_t all, seen, judged, every; /* pairs, copies included */
+  uint64_t all, seen, judged,
+      every; /* pairs, including exact duplicates; one in `every` is classified */
 } sources;
 
 static nd_status take(judge *j, const sources *s, int side, uint32_t document, nd_error *err) {
   if (j->document[side] == document) return ND_OK;
   j->document[side] = UINT32_MAX;
   ND_TRY(nd_report_url(&j->url[side], &s->job.store, document, err));
-  if (s->copies) return ND_OK; /* their words are known to be the same */
+  if (s->copies) return ND_OK; /* their words are equal */
   ND_TRY(nd_texts_get(&j->text, j->texts, document, err));
   ND_TRY(nd_tokens_from_text(&j->words[side], nd_buf_str(&j->text), err));
   j->document[side] = document;
@@ -99,7 +99,7 @@ static nd_status judge_job(void *context, unsigned member, uint64_t job, nd_erro
   return ND_OK;
 }
 
-/* Judges the items at hand, every so many-th of all. */
+/* Classifies one pair in every N of the current batch. */
 static nd_status judge_items(sources *s, nd_item *items, size_t n, nd_error *err) {
   size_t kept = 0;
   for (size_t i = 0; i < n; i++) {

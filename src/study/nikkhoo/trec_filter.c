@@ -1,5 +1,4 @@
-/* Runs without near-duplicates: read again, written without some lines; see
- * trec_run.h. */
+/* Writes runs without near-duplicates in a second pass; see trec_run.h. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -11,19 +10,19 @@
 
 typedef struct filter {
   nd_writer *writer;
-  uint64_t *rank; /* per line of the file: its new rank + 1; 0: gone */
-  uint64_t lines; /* of the file, at most */
+  uint64_t *rank; /* per line of the file: its new rank + 1, or 0 if dropped */
+  uint64_t lines; /* upper bound on the lines of the file */
   nd_buf line;
   uint64_t removed;
 } filter;
 
-/* The line with another fourth word. */
+/* Writes the line with a new fourth word. */
 static nd_status take_line(void *context, nd_str line, uint64_t number, nd_error *err) {
   filter *f = context;
   nd_str rest = line, word = {0};
   int words = 0;
   while (words < 4 && nd_line_word(&word, &rest)) words++;
-  if (words < 4) return ND_OK; /* a line of blanks */
+  if (words < 4) return ND_OK; /* a blank line */
   if (number > f->lines || !f->rank[number]) {
     f->removed++;
     return ND_OK;
@@ -36,7 +35,7 @@ static nd_status take_line(void *context, nd_str line, uint64_t number, nd_error
   return nd_writer_put(f->writer, f->line.p, f->line.n, err);
 }
 
-/* New ranks of one run; they begin as the run's own do, at 0 or at 1. */
+/* Computes the new ranks of a run; they start like the original ones, at 0 or 1. */
 static nd_status number_lines(filter *f, const nd_trec *t, uint32_t run, nd_near *near,
                               int64_t threshold, nd_error *err) {
   const nd_trec_run *r = &t->runs[run];
@@ -69,17 +68,18 @@ static nd_status number_lines(filter *f, const nd_trec *t, uint32_t run, nd_near
   return status;
 }
 
-/* DIR/NAME of a run. */
+/* Builds the output path of a run, DIR/NAME. */
 static nd_status place_of(char **out, const char *path, const char *directory, nd_error *err) {
   const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
   char name[512];
-  size_t n = (size_t)snprintf(name, sizeof name, "%s", base); /* it has been read: no longer */
+  size_t n =
+      (size_t)snprintf(name, sizeof name, "%s", base); /* it fits, since the run was opened */
   if (n > 3 && strcmp(name + n - 3, ".gz") == 0) name[n - 3] = '\0';
   if (n > 4 && strcmp(name + n - 4, ".zst") == 0) name[n - 4] = '\0';
   if (strcmp(name, "summary.json") == 0 || strcmp(name, ".neardup") == 0)
     return nd_fail(
         err, ND_ERR_USAGE,
-        "the run %s cannot be filtered: the directory has a %s of its own; rename the run", path,
+        "the run %s cannot be filtered: the directory needs a file named %s; rename the run", path,
         name);
   return nd_path_join(out, directory, name, err);
 }
@@ -110,8 +110,8 @@ nd_status nd_trec_filter(uint64_t *removed, const nd_trec *t, nd_near *near, int
   for (uint32_t i = 0; i < t->run_n && status == ND_OK; i++) {
     if (strcmp(t->runs[i].path, "-") == 0)
       status = nd_fail(err, ND_ERR_USAGE,
-                       "a run from standard input cannot be filtered: it would "
-                       "have to be read twice");
+                       "a run from standard input cannot be filtered: it is "
+                       "read twice; save it to a file");
     if (status == ND_OK) status = place_of(&to[i], t->runs[i].path, directory, err);
     for (uint32_t k = 0; k < i && status == ND_OK; k++) {
       if (strcmp(to[i], to[k]) == 0)

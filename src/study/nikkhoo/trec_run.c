@@ -69,7 +69,7 @@ static nd_status bad_line(const reader *r, uint64_t number, const char *why, nd_
   return nd_fail(err, ND_ERR_DATA, "%s:%" PRIu64 " %s", r->name, number, why);
 }
 
-/* Runs have their ids without escapes, lists of pairs with them. */
+/* Ids in runs have no escapes, those in lists of pairs do. */
 static nd_status number_document(uint32_t *out, reader *r, nd_str word, nd_error *err) {
   r->id.n = 0;
   ND_TRY(nd_tsv_append(&r->id, word, err));
@@ -79,11 +79,11 @@ static nd_status number_document(uint32_t *out, reader *r, nd_str word, nd_error
 static nd_status take_result(void *context, nd_str line, uint64_t number, nd_error *err) {
   reader *r = context;
   nd_str topic, q0, document, rank, score;
-  if (!nd_line_word(&topic, &line)) return ND_OK; /* blanks only */
+  if (!nd_line_word(&topic, &line)) return ND_OK; /* a blank line */
   if (!nd_line_word(&q0, &line) || !nd_line_word(&document, &line) || !nd_line_word(&rank, &line) ||
       !nd_line_word(&score, &line))
     return bad_line(r, number,
-                    "is no result; a line of a run is: topic Q0 document rank score name", err);
+                    "is not a result; a line of a run is: topic Q0 document rank score name", err);
   nd_result e = {.line = number};
   int64_t place;
   if (!nd_line_number(&place, rank) || place < 0)
@@ -106,10 +106,10 @@ static nd_status take_judgement(void *context, nd_str line, uint64_t number, nd_
   while (n < 5 && nd_line_word(&word[n], &line)) n++;
   if (n == 0) return ND_OK;
   nd_result e = {.line = number};
-  /* Five fields: the form with sampling probabilities, document before grade. */
+  /* Five fields: the format with sampling probabilities, document before grade. */
   nd_str document = word[n == 5 ? 1 : 2], grade = word[n == 5 ? 2 : 3];
   if (n < 4 || !nd_trec_score(&e.score, grade))
-    return bad_line(r, number, "is no judgement; a line is: topic 0 document grade", err);
+    return bad_line(r, number, "is not a judgement; a line is: topic 0 document grade", err);
   nd_trec *t = r->trec;
   ND_TRY(nd_id_map_number(&e.topic, &t->topics, word[0], err));
   ND_TRY(number_document(&e.document, r, document, err));
@@ -140,8 +140,8 @@ static void note(char *out, size_t room, const reader *r, uint64_t line, const c
              id.p);
 }
 
-/* Leaves the first result of every document in a topic; `last` is scratch: per
- * document the topic of this run that it was seen in, + 1. */
+/* Removes repeated documents of a topic, keeping the first result.  last[document] is
+ * scratch: the last topic of this run that has it, + 1. */
 static void drop_repeats(reader *r, uint32_t *last) {
   nd_trec_run *run = r->run;
   nd_prevalence_summary *s = r->summary;
@@ -161,7 +161,7 @@ static void drop_repeats(reader *r, uint32_t *last) {
   s->repeated += run->repeated;
 }
 
-/* Run-topics, ties, ranks that are not those of the scores. */
+/* Builds the run-topics, counting ties and ranks that contradict the scores. */
 static nd_status cut_topics(reader *r, nd_error *err) {
   nd_trec *t = r->trec;
   nd_trec_run *run = r->run;
@@ -193,7 +193,8 @@ static nd_status read_run(reader *r, nd_error *err) {
   nd_trec_run *run = r->run;
   ND_TRY(nd_line_list_read(run->path, r->trec->hooks, take_result, r, err));
   run->lines = run->n;
-  if (run->n == 0) return nd_fail(err, ND_ERR_DATA, "%s is an empty run", r->name);
+  if (run->n == 0)
+    return nd_fail(err, ND_ERR_DATA, "%s is empty; a run has at least one line", r->name);
   qsort(run->results, run->n, sizeof *run->results, by_score);
   size_t n = r->trec->documents.n;
   uint32_t *last = nd_calloc(n + 1, sizeof *last);
@@ -227,7 +228,7 @@ static nd_status read_judgements(reader *r, const char *path, nd_error *err) {
   return ND_OK;
 }
 
-/* Topics that some run or the judgements have and a run has not. */
+/* Counts topics of other runs or the judgements that a run lacks. */
 static nd_status find_missing(const nd_trec *t, nd_prevalence_summary *s, nd_error *err) {
   size_t topics = t->topics.n;
   uint8_t *there = nd_calloc(t->run_n * topics + 1, 1);

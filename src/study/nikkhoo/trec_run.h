@@ -1,11 +1,10 @@
-/* TREC runs and judgements, read and put in order.
+/* TREC runs and judgements, read and sorted.
  *
  *   run    topic Q0 document rank score name     fields between blanks or tabs
  *   qrels  topic 0 document grade                also topic document grade x x
  *
- * The results of a run for a topic, a run-topic, are in order of falling score;
- * equal scores go by rank, then by line.  A document counts where it comes
- * first in that order. */
+ * The results of a run for a topic, a run-topic, are sorted by descending score, then by
+ * rank, then by line.  A repeated document counts at its first occurrence in that order. */
 #ifndef ND_STUDY_NIKKHOO_TREC_RUN_H
 #define ND_STUDY_NIKKHOO_TREC_RUN_H
 
@@ -19,7 +18,7 @@ typedef struct nd_result {
   uint64_t rank, line;
 } nd_result;
 
-/* The results begin … end - 1 of a run are those of a topic. */
+/* The results of a topic in a run: from `begin` to end - 1. */
 typedef struct nd_run_topic {
   uint32_t run, topic;
   size_t begin, end;
@@ -27,7 +26,7 @@ typedef struct nd_run_topic {
 
 typedef struct nd_trec_run {
   const char *path;
-  nd_result *results; /* in order, without repeats */
+  nd_result *results; /* sorted, without repeats */
   size_t n, cap;
   size_t lines, repeated, ties;
 } nd_trec_run;
@@ -37,9 +36,9 @@ typedef struct nd_trec {
   nd_id_map topics, documents;
   nd_trec_run *runs;
   size_t run_n;
-  nd_run_topic *run_topics; /* by run, then by topic as first seen */
+  nd_run_topic *run_topics; /* by run, then by topic in order of first occurrence */
   size_t run_topic_n, run_topic_cap;
-  nd_result *judged; /* of the qrels: topic, document, score = grade; by (topic, document) */
+  nd_result *judged; /* the qrels: topic, document, grade as score; sorted by (topic, document) */
   size_t judged_n, judged_cap;
 } nd_trec;
 
@@ -47,14 +46,13 @@ nd_status nd_trec_read(nd_trec *t, nd_prevalence_summary *s, const nd_prevalence
                        const nd_hooks *hooks, nd_error *err) ND_MUST_CHECK;
 void nd_trec_clear(nd_trec *t);
 
-/* Writes the runs into a directory, each under its own name (without .gz and
- * .zst), without results that have a near-duplicate before them that stays, and
- * without repeats.  Lines stay as they are but for the rank, which counts what
- * is left.  *removed: lines that are not there any more. */
+/* Writes the runs to a directory, under their own names (without .gz and .zst), without
+ * repeats and without results that have a kept near-duplicate ranked before them.  Lines
+ * change only in their rank, which counts the remaining results.  *removed: dropped lines. */
 nd_status nd_trec_filter(uint64_t *removed, const nd_trec *t, nd_near *near, int64_t threshold,
                          const char *directory, nd_error *err) ND_MUST_CHECK;
 
-/* A decimal number; false: none.  NaN and infinities are none. */
+/* Parses a decimal number; returns false for anything else, including NaN and infinities. */
 bool nd_trec_score(double *out, nd_str text);
 
 #endif

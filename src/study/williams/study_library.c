@@ -1,13 +1,13 @@
 /* study library: Williams and Giles (2013), near-duplicates of a digital library
- * by simhash and by min values.
+ * by simhash and MinHash.
  *
- * Documents of at least 15 tokens.  simhash: 64 bits, every token weighs 1, pairs
- * within k = 0 … 10 bits.  Shingles: w = 5, 8, 10 words, 84 functions (A x + B)
- * mod p, a pair's resemblance R is the share of the 84 values that agree, R = 50
- * … 100 %.  One search per sketch: all smaller k and larger R are read off it.
+ * Documents have at least 15 tokens.  simhash: 64 bits, weight 1 per token, pairs within k
+ * bits, k from 0 to 10.  MinHash: shingles of w = 5, 8 or 10 words, 84 functions (A x + B)
+ * mod p; the resemblance R of a pair is the share of the 84 values that agree, from 50 to
+ * 100%.  One search per sketch gives the pairs of all smaller k and larger R.
  *
- * Cosines are means over a sample of the pairs of each distance, weighed by how
- * many pairs have it. */
+ * Cosines are means over a sample of the pairs of each distance, weighted by the number of
+ * pairs. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ enum {
   SIZES = 3,
   MOST_K = 10,
   STEPS = 6,    /* R >= 50, 60 … 100 % */
-  LEVELS = 11,  /* distances 0 … 10; steps of R use the first 6 */
+  LEVELS = 11,  /* distances 0 to 10; steps of R use the first 6 */
   SAMPLE = 100, /* pairs of each level for the cosine */
   CAP = 2000,
   WORDS = 1 + SIZES * FUNCTIONS
@@ -50,10 +50,10 @@ typedef struct sketcher {
   uint64_t seed;
 } sketcher;
 
-/* A level: pairs of one distance, or of one step of R. */
+/* A level: the pairs of a distance or of a step of R. */
 typedef struct level {
   uint64_t pairs, correct, undecided;
-  uint64_t seen;           /* for the sample */
+  uint64_t seen;           /* pairs offered to the sample */
   uint64_t sample[SAMPLE]; /* keys */
   double cosine;           /* mean over the sample */
 } level;
@@ -102,7 +102,7 @@ static void add_pair(library *l, level *to, uint64_t key) {
   to->seen++;
 }
 
-/* Pairs from a sorter on their way to the levels of one treatment. */
+/* Adds sorted pairs to the levels of a treatment. */
 typedef struct levelling {
   library *library;
   treatment *treatment;
@@ -126,7 +126,7 @@ static nd_status take_values(void *context, nd_item *items, size_t n, nd_error *
     const uint64_t *x = values + (size_t)p.a * WORDS, *y = values + (size_t)p.b * WORDS;
     unsigned agree = 0;
     for (int k = 0; k < FUNCTIONS; k++) agree += x[k] == y[k];
-    unsigned step = agree * 10 / FUNCTIONS; /* 5 … 10 */
+    unsigned step = agree * 10 / FUNCTIONS; /* 5 to 10 */
     if (step >= 5) add_pair(l->library, &l->treatment->levels[step - 5], items[i].key);
   }
   return ND_OK;
@@ -227,7 +227,7 @@ static nd_status measure_cosines(library *l, const nd_options *options, nd_error
 
 /* --- tables ----------------------------------------------------------------------------- */
 
-/* Levels first … last together. */
+/* Sums the levels from `first` to `last`. */
 typedef struct total {
   double pairs, correct, undecided, cosine;
 } total;
@@ -268,7 +268,7 @@ static nd_status put_total(nd_table *t, const library *l, const total *s, nd_err
   return nd_table_real(t, s->cosine, 3, err);
 }
 
-/* The published figure of k = 3; others were only drawn. */
+/* The published figure for k = 3; the paper only draws the others. */
 static nd_status put_published_k(nd_table *t, int k, nd_error *err) {
   ND_TRY(nd_table_real(t, k == 0 ? 769 : NAN, 0, err));
   ND_TRY(nd_table_real(t, k == 0 ? 1 : k == 3 ? 0.94 : k == 5 ? 0.65 : NAN, 2, err));
@@ -417,7 +417,7 @@ static nd_status shingle_table(library *l, nd_study_report *r, nd_error *err) {
   return ND_OK;
 }
 
-/* The slope of y over x by least squares; NAN without two points. */
+/* Returns the slope of y over x by least squares, or NAN with fewer than two points. */
 static double slope(const double *x, const double *y, int n) {
   double m = 0, sx = 0, sy = 0, sxx = 0, sxy = 0;
   for (int i = 0; i < n; i++) {
@@ -428,7 +428,7 @@ static double slope(const double *x, const double *y, int n) {
     sxx += x[i] * x[i];
     sxy += x[i] * y[i];
   }
-  return m >= 2 ? (m * sxy - sx * sy) / (m * sxx - sx * sx) : NAN; /* no x is there twice */
+  return m >= 2 ? (m * sxy - sx * sy) / (m * sxx - sx * sx) : NAN; /* the x are distinct */
 }
 
 static nd_status growth_table(library *l, nd_study_report *r, nd_error *err) {
@@ -512,7 +512,7 @@ static nd_status fill(library *l, nd_study_report *r, nd_error *err) {
 
 nd_status nd_study_library(nd_study_run *run, nd_error *err) {
   library l = {.run = run, .options = *run->options, .rng = {run->options->seed}};
-  l.options.sample[0] = '\0'; /* the sketches are of all shingles */
+  l.options.sample[0] = '\0'; /* sketches use all shingles */
   nd_study_report r;
   l.of = nd_calloc(1 + SIZES, sizeof *l.of);
   if (!l.of) return nd_fail_memory(err, (1 + SIZES) * sizeof *l.of);

@@ -2,10 +2,10 @@
  *
  *   candidates and times by threshold   Table 1, Figures 3(a) to 3(j)
  *   growth with the number of records   Figures 3(k), 3(l)
- *   4-grams against 32 min values       Table 2
+ *   4-grams against 32 MinHash values   Table 2
  *
- * Records are sets as in the paper: a word's second occurrence is another token.  Documents
- * with the same tokens count once.  All joins run on one thread, as theirs did. */
+ * Records are sets as in the paper: the second occurrence of a word is another token.  Documents
+ * with the same tokens count once.  All joins run on one thread, as in the paper. */
 #include "study/xiao/study_join.h"
 
 #include <math.h>
@@ -42,7 +42,7 @@ static const struct {
                            {"4-grams", "TREC-4GRAM", 348566, 866.9, 1701746},
                            {"shingles", "TREC-Shingle", 348566, 32.0, 9788436}};
 
-/* Records being collected. */
+/* Collects records. */
 typedef struct records {
   uint64_t *raw, *begin;
   size_t tokens, n, raw_cap, begin_cap;
@@ -54,7 +54,7 @@ typedef struct collector {
   nd_shingles shingles;
   uint64_t *spare;
   size_t spare_cap;
-  uint64_t *seen; /* digests of token texts: an open table */
+  uint64_t *seen; /* open-addressing table of the digests of token texts */
   uint64_t slots, used;
   uint64_t memory;
 } collector;
@@ -69,7 +69,7 @@ static nd_status add_record(records *r, const uint64_t *token, size_t n, nd_erro
   return ND_OK;
 }
 
-/* Was this text there before? */
+/* Tests whether this text is an exact duplicate. */
 static nd_status seen_before(bool *out, collector *c, nd_str text, nd_error *err) {
   const uint64_t digest = nd_hash_bytes(text.p, text.n, nd_hash_key_of(3)) | 1;
   if (c->used * 2 >= c->slots) {
@@ -93,7 +93,7 @@ static nd_status seen_before(bool *out, collector *c, nd_str text, nd_error *err
   return ND_OK;
 }
 
-/* The document's features, sorted; a second occurrence is another token. */
+/* Computes the features of a document, sorted; a second occurrence is another token. */
 static nd_status features(collector *c, const nd_tokens *t, nd_shingle_spec spec, nd_error *err) {
   nd_shingles *s = &c->shingles;
   ND_TRY(nd_shingle_make(s, nd_buf_str(&t->text), t->end, t->count, spec, 1, false, err));
@@ -109,7 +109,7 @@ static nd_status features(collector *c, const nd_tokens *t, nd_shingle_spec spec
   return ND_OK;
 }
 
-/* The smallest of each of 32 permutations, in 4 bytes (section 7.1). */
+/* Computes the minimum of each of 32 permutations, in 4 bytes (section 7.1). */
 static void min_values(uint64_t out[ND_JS_SHINGLES], const uint64_t *x, size_t n) {
   for (unsigned k = 0; k < ND_JS_SHINGLES; k++) {
     const uint64_t key = nd_mix(k + 1);
@@ -143,10 +143,11 @@ static nd_status take_document(void *context, const nd_corpus_document *d, nd_er
     min_values(least, c->shingles.fingerprint, c->shingles.n);
     ND_TRY(add_record(&c->set[ND_JOINTSET_SHINGLES], least, ND_JS_SHINGLES, err));
   }
-  /* 8 bytes each here, and 26 while the largest kind is joined. */
+  /* A token takes 8 bytes here, and 26 while the largest kind is joined. */
   if (tokens * 8 + c->set[kinds - 1].tokens * 26 > c->memory)
-    return nd_fail(err, ND_ERR_LIMIT,
-                   "the records of this corpus do not fit --memory; take a part of it");
+    return nd_fail(
+        err, ND_ERR_LIMIT,
+        "the records of this corpus do not fit --memory; raise it, or use a part of the corpus");
   return ND_OK;
 }
 
@@ -165,7 +166,7 @@ static nd_status join(nd_js_run *out, const nd_sets *sets, nd_join_similarity si
   return ND_OK;
 }
 
-/* All methods over all thresholds; they must agree. */
+/* Runs all methods at all thresholds; their pairs must agree. */
 static nd_status run_curve(nd_join_study *s, unsigned curve, const nd_sets *sets,
                            nd_join_similarity similarity, nd_error *err) {
   for (unsigned t = 0; t < ND_JS_THRESHOLDS; t++) {
@@ -183,7 +184,7 @@ static nd_status build(nd_sets *out, const records *r, unsigned threads, nd_erro
   return nd_sets_build(out, r->raw, r->n ? r->begin : none, r->n, threads, err);
 }
 
-/* Every fifth record is in the smallest sample, and so on. */
+/* The smallest sample has one record in five, and so on. */
 static nd_status run_sizes(nd_join_study *s, const records *all, nd_error *err) {
   for (unsigned size = 0; size < ND_JS_SIZES; size++) {
     records part = {0};
@@ -259,8 +260,8 @@ static nd_status compare(nd_js_quality *q, pairs *truth, pairs *found, const nd_
   ND_TRY(join_pairs(found, &q->shingles, shingles, &o, err));
   q->precision = common_share(truth, found, found->n);
   q->recall = common_share(truth, found, truth->n);
-  /* The share of equal min values estimates the resemblance; the Jaccard similarity of the two
-   * sets of 32 is smaller: c / (64 - c). */
+  /* The share of equal MinHash values estimates the resemblance; the Jaccard similarity of the
+   * two sets of 32 is smaller: c / (64 - c). */
   o.similarity = ND_JOIN_OVERLAP;
   o.num = (percent * ND_JS_SHINGLES + 99) / 100;
   o.den = 1;

@@ -7,7 +7,7 @@
 static const char table_1[] = "Xiao et al. 2008, Table 1";
 static const char table_2[] = "Xiao et al. 2008, Table 2";
 
-/* x rises: thresholds from the lowest on. */
+/* Ascending x: thresholds from the lowest. */
 static void thresholds(double x[ND_JS_THRESHOLDS]) {
   for (unsigned i = 0; i < ND_JS_THRESHOLDS; i++)
     x[i] = nd_js_percent[ND_JS_THRESHOLDS - 1 - i] / 100.0;

@@ -1,4 +1,4 @@
-/* Counting pairs of `study sampling`: what each trial makes of a pair, against the truth. */
+/* Counts the pairs of `study sampling`: the outcome of each trial against the ground truth. */
 #include <math.h>
 
 #include "study/ye/study_sampling.h"
@@ -30,12 +30,12 @@ double nd_pair_correlation(const nd_pair_sums *s) {
   return x > 0 && y > 0 ? (n * ab - a * b) / (sqrt(x) * sqrt(y)) : NAN;
 }
 
-/* How many thresholds a pair with c common shingles of u reaches. */
+/* Returns the number of thresholds reached by a pair with c common shingles of u. */
 ND_INLINE unsigned steps(uint32_t c, uint32_t u, const uint8_t table[101]) {
   return c ? table[(uint64_t)c * 100 / u] : 0;
 }
 
-/* The lowest threshold is a half: most pairs reach it neither truly nor in any sample. */
+/* The lowest threshold is one half, which most pairs do not reach in any trial. */
 ND_INLINE bool reaches_any(const uint32_t *c, const uint32_t *a, const uint32_t *b) {
   uint32_t any = 0;
   for (unsigned i = 0; i < ND_TRIAL_SUMS; i++) any |= (c[i] != 0) & (3 * c[i] >= a[i] + b[i]);
@@ -75,7 +75,7 @@ static void count_nikkhoo(nd_sampling_tally *t, const nd_trial_pair *p,
     beta[k] = (double)c[k] / (double)(u ? u : 1);
   }
   const double alpha = beta[0];
-  const bool near = alpha >= 0.5; /* a half is exact */
+  const bool near = alpha >= 0.5; /* one half is exact in binary */
   t->truth += near;
   for (unsigned k = 0; k < ND_NIK_RUNS; k++) {
     nd_pair_sums_add(near ? &t->near[k] : &t->all[k], alpha, beta[k]);
@@ -152,7 +152,7 @@ static void add_tally(nd_sampling_tally *to, const nd_sampling_tally *from, uint
   to->truth += from->truth;
   for (unsigned k = 0; k < ND_NIK_RUNS; k++) {
     add_sums(&to->near[k], &from->near[k]);
-    add_sums(&to->all[k], &from->near[k]); /* a thread counts a pair in one of the two */
+    add_sums(&to->all[k], &from->near[k]); /* pairs in `near` are not counted in `all` */
     add_sums(&to->all[k], &from->all[k]);
     to->found[k] += from->found[k];
     to->both[k] += from->both[k];

@@ -1,8 +1,8 @@
-/* `study sampling`: what a sample of the shingles does to the result.
+/* `study sampling`: the effect of sampling shingles on the result.
  *
- * The truth is the unsampled result; every trial is compared with it (Ye et al.
- * 2008, section 5; Nikkhoo 2010, section 3.3).  All trials come from one sort
- * (pipeline/trials.h) and are those of `pairs --method exact --sample …`. */
+ * The ground truth is the unsampled result (Ye et al. 2008, section 5; Nikkhoo 2010,
+ * section 3.3).  All trials come from one sort (plan/trials.h) and equal those of `pairs --method
+ * exact --sample …`. */
 #include "study/ye/study_sampling.h"
 #include "job/job.h"
 
@@ -11,8 +11,8 @@
 #include "plan/plan_measure.h"
 #include "store/workdir.h"
 
-/* A copy has the similarity 1 to its first, in every run that keeps something of
- * it. */
+/* An exact duplicate has the similarity 1 to its first occurrence, in every run that keeps
+ * any of its shingles. */
 static void count_records(nd_sampling_study *s) {
   for (uint32_t r = 0; r < s->trials.n; r++) {
     const uint32_t *cell = s->trials.cell + (size_t)r * ND_TRIAL_CELLS;
@@ -132,7 +132,7 @@ nd_status nd_study_sampling(nd_study_run *run, nd_error *err) {
   char *work = NULL;
   nd_reading_options(&options, run->options);
   options.against[0] = '\0';
-  memcpy(options.method, "digest", 7); /* copies only; the rest is counted here */
+  memcpy(options.method, "digest", 7); /* exact duplicates only; other pairs are counted here */
   ND_TRY(nd_job_open(&job, run->summary, &options, run->hooks, err));
   nd_status status = nd_workdir_private(&work, options.tmp, err);
   if (status == ND_OK) status = run_job(&s, work, err);

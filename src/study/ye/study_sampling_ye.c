@@ -68,7 +68,7 @@ double nd_ye_adapt(unsigned modulus[ND_SIZE_GROUPS], const nd_sampling_study *s,
     modulus[g] = 1;
     for (unsigned r = coarsest; r-- && modulus[g] == 1;) {
       nd_ye_point p = nd_ye_measure(s, g, threshold, r);
-      /* Where nothing is found, nothing is found wrongly. */
+      /* NaN: no pair is found, so none is wrong. */
       if (isnan(p.precision) || p.precision >= goal) modulus[g] = 2u << r;
     }
     kept += (double)s->group_shingles[g] / modulus[g];
@@ -109,7 +109,7 @@ static nd_status write_adaptive(nd_sampling_study *s, nd_error *err) {
   return status;
 }
 
-/* What the paper says in numbers, beside ours. */
+/* Writes the numbers in the text of the paper next to ours. */
 static nd_status write_published(nd_sampling_study *s, nd_page *page, nd_error *err) {
   unsigned modulus[ND_SIZE_GROUPS];
   double small = s->trials.n ? (double)s->group_documents[0] / s->trials.n : NAN;
@@ -160,7 +160,7 @@ static nd_status write_published(nd_sampling_study *s, nd_page *page, nd_error *
   return status;
 }
 
-/* One line per group that has pairs, and all; precision or recall over threshold. */
+/* Draws precision or recall over the threshold, a line per group with pairs, and all. */
 static void draw(const nd_sampling_study *s, nd_page *page, unsigned ratio, bool recall) {
   char names[ND_YE_GROUPS][60];
   static const double unit[] = {0, 1};
@@ -168,7 +168,7 @@ static void draw(const nd_sampling_study *s, nd_page *page, unsigned ratio, bool
   nd_series series[ND_YE_GROUPS + 2];
   size_t n = 0;
   for (unsigned t = 0; t < ND_YE_THRESHOLDS; t++) x[t] = nd_ye_percent[t] / 100.0;
-  /* As many as can be told apart. */
+  /* As many lines as can be distinguished. */
   static const bool drawn[ND_YE_GROUPS] = {
       [0] = true, [1] = true, [2] = true, [3] = true, [10] = true, [ND_SIZE_GROUPS] = true};
   for (unsigned g = 0; g < ND_YE_GROUPS; g++) {
