@@ -31,7 +31,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   fuzz_bytes in = {data, size};
   uint64_t raw[RECORDS * TOKENS], begin[RECORDS + 1] = {0};
   unsigned percent = 1 + fuzz_byte(&in) % 100, n = 0;
-  nd_join_options o = {.num = percent, .den = 100, .level = fuzz_byte(&in) % (nd_cpu() + 2)};
+  nd_join_options o = {.similarity = &nd_similarity_jaccard,
+                       .num = percent,
+                       .den = 100,
+                       .level = fuzz_byte(&in) % (nd_cpu() + 2)};
   for (; n < RECORDS && in.n; n++) {
     uint64_t at = begin[n];
     for (unsigned k = fuzz_byte(&in) % (TOKENS + 1); k > 0; k--) {
@@ -49,7 +52,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     pairs found = {.n = 0};
     bool seen[RECORDS][RECORDS] = {{false}};
     o.method = (nd_join_method)m;
-    o.similarity = ND_JOIN_JACCARD;
     fuzz_check(nd_join_run(&sets, &o, take, &found, NULL, &err) == ND_OK);
     for (size_t i = 0; i < found.n; i++) {
       nd_join_pair p = found.pair[i];

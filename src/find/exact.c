@@ -252,7 +252,7 @@ static bool judge(nd_item *out, const merger *m, uint32_t a, uint32_t b, uint32_
   nd_overlap o = overlap_of(m, a, b, common);
   if (!s->every_pair && !nd_similarity_reaches(s->similarity, o, s->threshold)) return false;
   if (f->direct) {
-    *out = (nd_item){nd_pair_key(a, b), nd_similarity_pack(s->similarity, o)};
+    *out = (nd_item){nd_pair_key(a, b), s->similarity->value(o)};
   } else {
     uint32_t p = nd_order_position(&f->order, a), q = nd_order_position(&f->order, b);
     *out = (nd_item){nd_pair_ascending(p, q), ND_PAIR_FULL};

@@ -43,7 +43,7 @@ uint32_t nd_store_most_docs(const nd_store *s) {
 /* Reads groups of equal digests: later members point to the first. */
 static nd_status mark_copies(nd_finder *f, nd_grouper *g, nd_error *err) {
   /* Equal texts need not share enough shingles to count. */
-  if (f->settings->similarity == ND_SIMILARITY_OVERLAP) return ND_OK;
+  if (nd_similarity_is_open(f->settings->similarity)) return ND_OK;
   nd_item items[512];
   nd_item first = {0};
   bool have = false;

@@ -60,7 +60,7 @@ static bool judge_minhash(uint64_t *value, const nd_settings *s, const uint64_t 
                           const uint64_t *b) {
   uint32_t k = s->permutations, same = nd_shown_minhash(s, a, b);
   *value = nd_fraction_pack(same, k);
-  return nd_similarity_reaches(ND_SIMILARITY_JACCARD, (nd_overlap){same, k, k}, s->threshold);
+  return nd_similarity_reaches(&nd_similarity_jaccard, (nd_overlap){same, k, k}, s->threshold);
 }
 
 /* B-similar: enough super-shingles agree (Henzinger 2006, section 2). */

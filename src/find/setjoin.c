@@ -111,16 +111,6 @@ static nd_status take_edits(void *context, const nd_edit_pair *pair, size_t n, n
   return ND_OK;
 }
 
-nd_join_similarity nd_setjoin_similarity(const nd_setjoin *j) {
-  static const nd_join_similarity kinds[] = {
-      [ND_SIMILARITY_JACCARD] = ND_JOIN_JACCARD,
-      [ND_SIMILARITY_COSINE] = ND_JOIN_COSINE,
-      [ND_SIMILARITY_OVERLAP] = ND_JOIN_OVERLAP,
-      [ND_SIMILARITY_CONTAINMENT] = ND_JOIN_CONTAINMENT,
-  };
-  return kinds[j->source->settings->similarity];
-}
-
 /* Adds up what the joins of several batches counted. */
 static void add_counts(nd_join_counts *to, const nd_join_counts *from) {
   to->given = 1;
@@ -136,7 +126,7 @@ static void add_counts(nd_join_counts *to, const nd_join_counts *from) {
 static nd_status join_sets(nd_setjoin *j, nd_setjoin_batch *b, nd_error *err) {
   const nd_settings *s = j->source->settings;
   nd_join_options o = {.method = (nd_join_method)(s->candidates - ND_METHOD_JOIN),
-                       .similarity = nd_setjoin_similarity(j),
+                       .similarity = s->similarity,
                        .num = s->threshold.num,
                        .den = s->threshold.den,
                        .threads = s->threads,
@@ -281,7 +271,7 @@ nd_status nd_setjoin_pairs(nd_found *found, const nd_text_source *source, uint64
                           .source = source,
                           .memory = memory,
                           .tmp = tmp,
-                          .texts = source->settings->similarity == ND_SIMILARITY_EDIT}};
+                          .texts = source->settings->similarity->of_texts != NULL}};
   nd_status status = run(&g, err);
   nd_free(g.join.document);
   return status;

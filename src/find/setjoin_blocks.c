@@ -150,23 +150,23 @@ static nd_status join_blocks(nd_setjoin *j, const block *x, const block *y, nd_e
 }
 
 /* May records of these sizes be similar? */
-static bool close_enough(const nd_setjoin *j, const nd_join_bounds *bounds, const block *x,
+static bool close_enough(const nd_setjoin *j, const nd_set_bounds *bounds, const block *x,
                          const block *y) {
   const block *small = x->least <= y->least ? x : y, *large = small == x ? y : x;
   if (small->most >= large->least) return true;
   /* A letter has at most four bytes. */
   if (j->texts)
     return large->least - small->most <= 4 * (uint64_t)j->source->settings->threshold.num;
-  return small->most >= nd_join_min_size(bounds, large->least);
+  return small->most >= nd_set_min_size(bounds, large->least);
 }
 
 static nd_status join_all(nd_setjoin *j, nd_error *err) {
   const nd_setjoin_spill *s = j->spill;
   const nd_settings *set = j->source->settings;
-  nd_join_bounds bounds = {0};
+  nd_set_bounds bounds = {0};
   if (!j->texts)
-    ND_TRY(nd_join_bounds_init(&bounds, nd_setjoin_similarity(j), set->threshold.num,
-                               set->threshold.den, err));
+    ND_TRY(
+        nd_set_bounds_init(&bounds, set->similarity, set->threshold.num, set->threshold.den, err));
   const size_t end = j->split ? s->other : s->blocks;
   for (size_t x = 0; x < end; x++) {
     for (size_t y = j->split ? s->other : x; y < s->blocks; y++)

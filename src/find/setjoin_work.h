@@ -48,8 +48,6 @@ static inline uint64_t nd_setjoin_cost(const nd_setjoin *j, uint64_t units) {
   return units * (j->texts ? ND_SETJOIN_LETTER : ND_SETJOIN_TOKEN) + ND_SETJOIN_RECORD;
 }
 
-nd_join_similarity nd_setjoin_similarity(const nd_setjoin *j);
-
 /* Joins a batch and adds its pairs to the candidates; takes the bytes. */
 nd_status nd_setjoin_run(nd_setjoin *j, nd_setjoin_batch *b, nd_error *err) ND_MUST_CHECK;
 

@@ -33,9 +33,9 @@ void nd_result_clear(nd_result *r) {
   *r = (nd_result){0};
 }
 
-static double value_of(nd_similarity kind, uint64_t value) {
+static double value_of(const nd_similarity *kind, uint64_t value) {
   const nd_fraction f = nd_fraction_of(value);
-  return nd_similarity_is_whole(kind) ? f.num : (double)f.num / (double)f.den;
+  return kind->counts ? f.num : (double)f.num / (double)f.den;
 }
 
 static uint32_t number_of(const collector *c, uint32_t document) {
@@ -120,7 +120,7 @@ static nd_status list_ids(collector *c, nd_error *err) {
 static nd_status list_clusters(collector *c, nd_error *err) {
   nd_result *r = c->result;
   nd_summary *s = c->job.summary;
-  nd_similarity kind = c->job.settings.similarity;
+  const nd_similarity *kind = c->job.settings.similarity;
   size_t bytes = (size_t)(r->n + 7) / 8;
   /* Arrow requires units of 64 bytes; padding bits are 0. */
   r->keep = nd_calloc((bytes + 63) / 64 * 64 + 64, 1);
@@ -130,7 +130,7 @@ static nd_status list_clusters(collector *c, nd_error *err) {
   for (uint64_t i = 0; i < r->n; i++) {
     r->keep[i >> 3] |= (uint8_t)(1 << (i & 7));
     r->cluster[i] = (uint32_t)i;
-    r->similarity[i] = value_of(kind, nd_value_of_copies(kind));
+    r->similarity[i] = value_of(kind, nd_similarity_of_copies(kind));
   }
   uint32_t *size;
   ND_TRY(nd_survivors_count(&size, s, &c->clusters, err));

@@ -31,7 +31,7 @@ TARGET ND_NO_THREAD_SANITIZER static nd_status SIDES(nd_block_worker *w, const n
       uint32_t end = before;
       if (end > low + SEEK_FROM && !nd_posting_indexed(p)) {
         /* Far back in its record, x can only be similar to smaller ones. */
-        uint64_t most = nd_join_max_size(&t->bounds, c->size, c->size - nd_posting_position(p));
+        uint64_t most = nd_set_max_size(&t->bounds, c->size, c->size - nd_posting_position(p));
         if (most < c->size) {
           end = low + seek(w->record + low, end - low, nd_join_first_above(t, most));
         }

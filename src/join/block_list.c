@@ -83,7 +83,7 @@ static nd_status verify_run(nd_block_worker *w, const nd_candidate *c, size_t n,
   }
   for (const nd_candidate *end = c + n; c < end; c++) {
     const uint32_t size_y = s->size[c->y];
-    const int64_t needed = (int64_t)nd_join_overlap(&t->bounds, size_x, size_y);
+    const int64_t needed = (int64_t)nd_set_needed(&t->bounds, size_x, size_y);
     if (size_x - c->i < needed || size_y - c->j < needed) continue;
     const uint32_t *b = s->token + s->begin[c->y], *b_end = s->token + s->begin[c->y + 1];
     const uint32_t *at_a = a_end - (size_x - c->i), *at_b = b_end - (size_y - c->j);

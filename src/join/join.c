@@ -69,17 +69,17 @@ static nd_status make_classes(nd_join_task *t, nd_error *err) {
     t->class_[count++] = (nd_join_class){
         .size = size,
         .first = r,
-        .probe = (uint32_t)nd_join_probe_prefix(&t->bounds, size),
-        .index = (uint32_t)nd_join_index_prefix(&t->bounds, size),
+        .probe = (uint32_t)nd_set_probe_prefix(&t->bounds, size),
+        .index = (uint32_t)nd_set_index_prefix(&t->bounds, size),
     };
   }
   ND_TRY(nd_array_grow(&t->class_, &cap, (size_t)count + 1, sizeof *t->class_, err));
   t->classes = count;
   t->class_[count] = (nd_join_class){.first = s->n, .size = UINT32_MAX};
   for (uint32_t c = 0; c < count; c++) {
-    uint64_t least = nd_join_min_size(&t->bounds, t->class_[c].size);
+    uint64_t least = nd_set_min_size(&t->bounds, t->class_[c].size);
     t->class_[c].lowest = least ? nd_join_first_above(t, least - 1) : 0;
-    const nd_join_bounds *b = &t->bounds;
+    const nd_set_bounds *b = &t->bounds;
     t->class_[c].limit_x =
         (int64_t)(((__int128)b->slope_x * t->class_[c].size - b->base) >> 24) + 1;
     t->class_[c].limit_y = (int64_t)(((__int128)b->slope_y * t->class_[c].size) >> 24) + 1;
@@ -124,7 +124,7 @@ nd_status nd_join_run(const nd_sets *sets, const nd_join_options *options, nd_jo
   double start = nd_clock_now();
   nd_join_task t = {.sets = sets, .options = *options, .sink = sink, .context = context};
   if (stats) *stats = (nd_join_stats){0};
-  ND_TRY(nd_join_bounds_init(&t.bounds, options->similarity, options->num, options->den, err));
+  ND_TRY(nd_set_bounds_init(&t.bounds, options->similarity, options->num, options->den, err));
   t.threads = options->threads ? options->threads : 1;
   t.memory = options->memory ? options->memory : 12 * sets->tokens;
   pthread_mutex_init(&t.lock, NULL);

@@ -10,8 +10,8 @@
 #ifndef ND_JOIN_JOIN_H
 #define ND_JOIN_JOIN_H
 
-#include "join/join_bounds.h"
 #include "join/sets.h"
+#include "similarity/similarity.h"
 
 typedef enum nd_join_method {
   ND_JOIN_BLOCKS,
@@ -22,7 +22,7 @@ typedef enum nd_join_method {
 
 typedef struct nd_join_options {
   nd_join_method method;
-  nd_join_similarity similarity;
+  const nd_similarity *similarity;
   uint64_t num, den; /* the threshold as a fraction; overlap: num tokens, den 1 */
   unsigned threads;  /* 0 and 1: the caller's only */
   /* Bytes for the index beside the sets; 0: 12 per token of the input.  A larger

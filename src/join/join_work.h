@@ -29,7 +29,7 @@ typedef struct nd_join_worker {
 typedef struct nd_join_task {
   const nd_sets *sets;
   nd_join_options options;
-  nd_join_bounds bounds;
+  nd_set_bounds bounds;
   unsigned threads;
   uint64_t memory;
   nd_join_sink sink;

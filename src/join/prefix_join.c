@@ -84,7 +84,7 @@ static const entry *seek(const entry *e, const entry *end, uint32_t record) {
 static nd_status verify(prefix_join *j, nd_join_worker *w, uint32_t x, uint32_t y, uint32_t counted,
                         const nd_join_class *cx, const nd_join_class *cy, nd_error *err) {
   const nd_sets *s = j->task->sets;
-  const uint64_t needed = nd_join_overlap(&j->task->bounds, cx->size, cy->size);
+  const uint64_t needed = nd_set_needed(&j->task->bounds, cx->size, cy->size);
   const uint32_t *tx = s->token + s->begin[x], *ty = s->token + s->begin[y];
   const uint32_t *ex = s->token + s->begin[x + 1], *ey = s->token + s->begin[y + 1];
   const uint32_t *px = tx + stored_prefix(s, x, cx->probe);
@@ -125,7 +125,7 @@ static nd_status probe(prefix_join *j, nd_join_worker *w, unsigned member, uint3
       }
       if (j->positional) {
         uint32_t size = s->size[y];
-        uint64_t needed = nd_join_overlap(&t->bounds, cx->size, size);
+        uint64_t needed = nd_set_needed(&t->bounds, cx->size, size);
         uint32_t rest_x = cx->size - alone - i, rest_y = size - e->position;
         if (so_far + (uint64_t)(rest_x < rest_y ? rest_x : rest_y) < needed) {
           count[y - j->first] = PRUNED;

@@ -22,9 +22,9 @@ static double threshold_of(const nd_settings *s) {
 double nd_report_closeness(const nd_settings *s, uint64_t value) {
   const nd_fraction f = nd_fraction_of(value);
   double num = f.num, den = f.den, t = threshold_of(s), c;
-  if (s->similarity == ND_SIMILARITY_EDIT)
+  if (s->similarity->distance)
     c = t > 0 ? 1 - num / t : 1;
-  else if (nd_similarity_is_whole(s->similarity))
+  else if (s->similarity->counts)
     c = num > 0 ? 1 - t / num : 0;
   else
     c = t < 1 && den > 0 ? (num / den - t) / (1 - t) : 1;
@@ -402,7 +402,7 @@ static void take_largest(nd_report *r, uint32_t *centres, uint32_t centre, uint6
 
 static double value_of(const nd_settings *s, uint64_t value) {
   const nd_fraction f = nd_fraction_of(value);
-  return nd_similarity_is_whole(s->similarity) ? f.num : nd_fraction_real(f, 0);
+  return s->similarity->counts ? f.num : nd_fraction_real(f, 0);
 }
 
 static nd_status gather_clusters(nd_report *r, const nd_report_source *s, uint64_t *counts,
@@ -427,7 +427,7 @@ static nd_status gather_clusters(nd_report *r, const nd_report_source *s, uint64
       if (centres[i] != c->centre[d]) continue;
       double v = value_of(set, c->value[d]), *lowest = &r->largest[i].lowest;
       bool first = isinf(*lowest);
-      if (first || (set->similarity == ND_SIMILARITY_EDIT ? v > *lowest : v < *lowest)) *lowest = v;
+      if (first || (set->similarity->distance ? v > *lowest : v < *lowest)) *lowest = v;
     }
   }
   nd_buf id = {0};
@@ -515,8 +515,8 @@ nd_status nd_report_gather(nd_report *r, const nd_report_source *s, nd_error *er
   const nd_run *j = s->job;
   const nd_settings *set = &j->settings;
   *r = (nd_report){.summary = j->summary, .options = j->options};
-  r->whole = nd_similarity_is_whole(set->similarity);
-  r->falling = set->similarity == ND_SIMILARITY_EDIT;
+  r->whole = set->similarity->counts;
+  r->falling = set->similarity->distance;
   r->verified = set->verify == ND_VERIFY_EXACT;
   r->other = nd_source_has_other(&j->source);
   r->threshold = threshold_of(set);

@@ -64,7 +64,7 @@ static nd_status pass_some(void *context, nd_item *items, size_t n, nd_error *er
 
 nd_status nd_best_pairs(nd_run *j, uint32_t top, const char *tmp, nd_error *err) {
   uint64_t n = j->store.documents;
-  lists l = {.top = top, .smaller = j->settings.similarity == ND_SIMILARITY_EDIT};
+  lists l = {.top = top, .smaller = j->settings.similarity->distance};
   l.best = nd_malloc(n * top * sizeof *l.best);
   l.n = nd_calloc(n, sizeof *l.n);
   nd_status status = l.best && l.n ? ND_OK : nd_fail_memory(err, n * top * sizeof *l.best);

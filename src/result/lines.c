@@ -49,9 +49,9 @@ nd_status nd_lines_file(const char *dir, const char *name, nd_lines_fill fill, v
   return status;
 }
 
-nd_status nd_lines_value(nd_buf *out, nd_similarity kind, uint64_t value, nd_error *err) {
+nd_status nd_lines_value(nd_buf *out, const nd_similarity *kind, uint64_t value, nd_error *err) {
   const nd_fraction f = nd_fraction_of(value);
-  if (nd_similarity_is_whole(kind)) return nd_buf_printf(out, err, "%" PRIu32, f.num);
+  if (kind->counts) return nd_buf_printf(out, err, "%" PRIu32, f.num);
   return nd_tsv_ratio(out, f.num, f.den, err);
 }
 
@@ -99,7 +99,7 @@ static nd_status merge_pairs(nd_lines *l, nd_run *j, const uint32_t *next, nd_it
   if (!next) first = (uint32_t)n;
   while (first < n && !(same[first] == first && next[first])) first++;
   if (first < n) copy = next[first];
-  const uint64_t whole = nd_value_of_copies(j->settings.similarity);
+  const uint64_t whole = nd_similarity_of_copies(j->settings.similarity);
   for (;;) {
     if (at == got) {
       ND_TRY(nd_sorter_next(&got, items, ROOM, j->verified.sorted, err));
@@ -166,7 +166,7 @@ static nd_status expand_some(void *context, nd_item *items, size_t n, nd_error *
 /* Expands each pair of first occurrences to all pairs of their exact duplicates, and adds the pairs
  * of exact duplicates. */
 static nd_status expand(nd_sorter *out, nd_run *j, const uint32_t *next, nd_error *err) {
-  const uint64_t whole = nd_value_of_copies(j->settings.similarity);
+  const uint64_t whole = nd_similarity_of_copies(j->settings.similarity);
   expanding e = {out, next};
   ND_TRY(nd_sorter_each(j->verified.sorted, expand_some, &e, err));
   for (uint64_t d = 0; d < j->store.documents && !nd_source_has_other(&j->source); d++) {
@@ -211,11 +211,11 @@ nd_status nd_lines_pairs_all(nd_lines *l, nd_run *j, const char *tmp, nd_error *
 nd_status nd_lines_clusters(nd_lines *l, nd_run *j, const nd_clusters *c, const uint32_t *size,
                             nd_error *err) {
   nd_ids_rewind(j->ids);
-  const nd_similarity kind = j->settings.similarity;
+  const nd_similarity *kind = j->settings.similarity;
   for (uint32_t i = 0; i < c->n; i++) {
     if (size[c->centre[i]] < 2) continue;
     bool kept = c->centre[i] == i;
-    uint64_t value = kept ? nd_value_of_copies(kind) : c->value[i];
+    uint64_t value = kept ? nd_similarity_of_copies(kind) : c->value[i];
     ND_TRY(nd_ids_append(&l->text, j->ids, i, err));
     ND_TRY(nd_buf_append(&l->text, "\t", 1, err));
     ND_TRY(nd_ids_append(&l->text, j->ids, c->centre[i], err));

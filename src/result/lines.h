@@ -7,7 +7,7 @@
 #include "cluster/clusters.h"
 #include "result/run_state.h"
 
-/* Receives a pair of documents with its value (nd_similarity_pack). */
+/* Receives a pair of documents with its value (similarity.h). */
 typedef nd_status (*nd_pair_take)(void *context, uint32_t a, uint32_t b, uint64_t value,
                                   nd_error *err);
 
@@ -37,7 +37,7 @@ nd_status nd_lines_file(const char *dir, const char *name, nd_lines_fill fill, v
                         nd_error *err) ND_MUST_CHECK;
 
 /* Appends the value of a pair: 6 decimals, or an integer. */
-nd_status nd_lines_value(nd_buf *out, nd_similarity kind, uint64_t value,
+nd_status nd_lines_value(nd_buf *out, const nd_similarity *kind, uint64_t value,
                          nd_error *err) ND_MUST_CHECK;
 
 /* Writes id_a TAB id_b TAB similarity, in input order; each exact duplicate is listed once, with

@@ -6,15 +6,15 @@
 
 uint64_t nd_run_step(const nd_settings *s) {
   const uint64_t threshold = s->threshold.num / s->threshold.den;
-  if (s->similarity == ND_SIMILARITY_OVERLAP) return threshold / 10 + 1;
+  if (nd_similarity_is_open(s->similarity)) return threshold / 10 + 1;
   return threshold / (ND_RUN_BINS - 1) + 1;
 }
 
 size_t nd_run_bin(const nd_settings *s, uint64_t value) {
   const nd_fraction f = nd_fraction_of(value);
-  uint64_t bin = nd_similarity_is_whole(s->similarity) ? f.num / nd_run_step(s)
-                 : f.den                               ? (uint64_t)f.num * 100 / f.den
-                                                       : 0;
+  uint64_t bin = s->similarity->counts ? f.num / nd_run_step(s)
+                 : f.den               ? (uint64_t)f.num * 100 / f.den
+                                       : 0;
   return bin < ND_RUN_BINS ? (size_t)bin : ND_RUN_BINS - 1;
 }
 

@@ -22,7 +22,7 @@ void nd_chooser_clear(nd_chooser *c) {
  * are integers, so they do not depend on the order of addition. */
 typedef struct degrees {
   uint64_t *rank;
-  bool edit;
+  bool distance;
 } degrees;
 
 static nd_status add_degrees(void *context, nd_item *items, size_t n, nd_error *err) {
@@ -31,8 +31,8 @@ static nd_status add_degrees(void *context, nd_item *items, size_t n, nd_error *
   for (size_t i = 0; i < n; i++) {
     const nd_pair p = nd_pair_of(items[i].key);
     const nd_fraction f = nd_fraction_of(items[i].value);
-    uint64_t part = to->edit ? similarity_unit / (1 + (uint64_t)f.num)
-                             : f.num * similarity_unit / (f.den ? f.den : 1);
+    uint64_t part = to->distance ? similarity_unit / (1 + (uint64_t)f.num)
+                                 : f.num * similarity_unit / (f.den ? f.den : 1);
     to->rank[p.a] -= part;
     to->rank[p.b] -= part;
   }
@@ -42,7 +42,7 @@ static nd_status add_degrees(void *context, nd_item *items, size_t n, nd_error *
 static nd_status order_by_degree(chooser *c, nd_error *err) {
   nd_run *j = c->job;
   const uint64_t n = j->store.documents;
-  degrees d = {nd_malloc(n * sizeof *d.rank), j->settings.similarity == ND_SIMILARITY_EDIT};
+  degrees d = {nd_malloc(n * sizeof *d.rank), j->settings.similarity->distance};
   if (!d.rank) return nd_fail_memory(err, n * sizeof *d.rank);
   for (uint64_t i = 0; i < n; i++) d.rank[i] = UINT64_MAX;
   nd_status status = nd_sorter_each(j->verified.sorted, add_degrees, &d, err);
@@ -97,7 +97,7 @@ static nd_status fill_values(nd_clusters *out, nd_run *j, nd_error *err) {
 /* Assigns exact duplicates to the kept document of the preferred one. */
 void nd_survivors_copies(nd_clusters *out, const nd_chooser *c) {
   const uint32_t *same = c->job->found.same;
-  const uint64_t whole = nd_value_of_copies(c->job->settings.similarity);
+  const uint64_t whole = nd_similarity_of_copies(c->job->settings.similarity);
   for (uint32_t d = 0; d < out->n; d++) {
     if (same[d] == ND_NO_DOCUMENT) continue;
     uint32_t best = c->order->best ? c->order->best[same[d]] : same[d];
@@ -115,7 +115,7 @@ static nd_status count_higher(nd_run *j, nd_sorter *pairs, const char *tmp, nd_e
   const uint64_t n = j->store.documents;
   uint64_t dropped[ND_WHAT_IF_STEPS];
   const uint64_t share = nd_budget(s->memory, ND_SHARE_PAIRS);
-  if (nd_similarity_is_whole(s->similarity) || n > share / ND_WHAT_IF_BYTES) return ND_OK;
+  if (s->similarity->counts || n > share / ND_WHAT_IF_BYTES) return ND_OK;
   const uint64_t low = (s->threshold.num * 100 + s->threshold.den - 1) / s->threshold.den;
   const nd_what_if w = {pairs, (uint32_t)n, (unsigned)low, s->verify == ND_VERIFY_NONE};
   if (s->cluster == ND_CLUSTER_COMPONENTS)
@@ -150,8 +150,8 @@ nd_status nd_survivors_group(nd_clusters *out, nd_chooser *c, nd_run *j, const c
     return count_higher(j, pairs, tmp, err); /* no reference collection: settings.c */
   }
   if (nd_source_has_other(&j->source))
-    return nd_clusters_nearest(out, pairs, c->order->document,
-                               j->settings.similarity == ND_SIMILARITY_EDIT, err);
+    return nd_clusters_nearest(out, pairs, c->order->document, j->settings.similarity->distance,
+                               err);
   ND_TRY(nd_clusters_star(out, pairs, c->order->document, err));
   return count_higher(j, pairs, tmp, err);
 }

@@ -76,8 +76,8 @@ static nd_option_row table[] = {
      {"confirm", ND_OPTION_WORD, "", "NAME", METHODS, 0, 0, SKETCH, SIMILAR, false,
       "method that decides candidate pairs, if not --method"}},
     {FIELD(similarity),
-     {"similarity", ND_OPTION_WORD, "jaccard", "NAME", "jaccard cosine overlap edit containment", 0,
-      0, FIND, SIMILAR, true, "similarity measure; all but jaccard need an exact method"}},
+     {"similarity", ND_OPTION_WORD, "jaccard", "NAME", NULL, 0, 0, FIND, SIMILAR, true,
+      "similarity measure; all but jaccard need an exact method"}},
     {FIELD(fingerprint),
      {"fingerprint", ND_OPTION_WORD, "rabin", "NAME", "rabin xxh3 md5", 0, 0, FIND, SIMILAR, false,
       "method exact: hash of a shingle (md5 has 128 bits)"}},
@@ -229,6 +229,7 @@ static struct {
   char values[256];
 } named[] = {
     {"format", "auto", nd_format_name, ""},
+    {"similarity", "", nd_similarity_name, ""},
 };
 
 static void take_names(void) {

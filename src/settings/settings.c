@@ -100,8 +100,6 @@ static const char *const weightings[] = {"one", "tf", "tfidf", NULL};
 static const char *const shown[] = {"similarity", "exact",   "minhash", "supershingle",
                                     "projection", "simhash", "site",    NULL};
 static const char *const fingerprints[] = {"rabin", "xxh3", "md5", NULL};
-static const char *const similarities[] = {"jaccard", "cosine",      "overlap",
-                                           "edit",    "containment", NULL};
 
 /* The word is one of them: the table of options takes no other. */
 static int place_of(const char *word, const char *const *words) {
@@ -119,35 +117,46 @@ static bool is_join(nd_method m) {
   return is_exact(m) && m != ND_METHOD_EXACT;
 }
 
-/* The threshold and the similarity it is about. */
+static unsigned way_of(nd_method m) {
+  return m == ND_METHOD_EXACT  ? ND_WAY_MERGE
+         : m == ND_METHOD_JOIN ? ND_WAY_JOIN
+         : is_join(m)          ? ND_WAY_PREFIX_JOIN
+                               : ND_WAY_SKETCHES;
+}
+
+/* Refuses a similarity that the methods cannot find or decide. */
+static nd_status check_ways(const nd_settings *s, nd_error *err) {
+  const nd_similarity *kind = s->similarity;
+  const bool found = kind->ways & way_of(s->candidates);
+  if (found && (kind->ways & ND_WAY_SKETCHES || is_exact(s->confirm))) return ND_OK;
+  const unsigned ways = kind->ways & (ND_WAY_MERGE | ND_WAY_JOIN);
+  return nd_fail(err, ND_ERR_USAGE, "--similarity %s needs --method %s, not %s", kind->name,
+                 ways == ND_WAY_MERGE  ? "exact"
+                 : ways == ND_WAY_JOIN ? "join"
+                                       : "exact or join",
+                 nd_methods[found ? s->confirm : s->candidates].name);
+}
+
+/* The similarity and its threshold. */
 static nd_status resolve_threshold(nd_settings *s, const nd_options *o, nd_error *err) {
-  bool whole = s->similarity == ND_SIMILARITY_OVERLAP || s->similarity == ND_SIMILARITY_EDIT;
-  nd_decimal t = s->threshold = o->threshold;
-  const char *name = nd_methods[s->candidates].name;
-  if (s->similarity == ND_SIMILARITY_EDIT && !is_join(s->candidates))
-    return nd_fail(err, ND_ERR_USAGE, "--similarity edit needs --method join, not %s", name);
-  if (s->similarity != ND_SIMILARITY_JACCARD && (!is_exact(s->candidates) || !is_exact(s->confirm)))
-    return nd_fail(err, ND_ERR_USAGE, "--similarity %s needs --method exact or join, not %s",
-                   o->similarity, is_exact(s->candidates) ? nd_methods[s->confirm].name : name);
-  if (s->similarity == ND_SIMILARITY_CONTAINMENT && is_join(s->candidates) &&
-      s->candidates != ND_METHOD_JOIN)
-    return nd_fail(err, ND_ERR_USAGE,
-                   "--similarity containment needs --method exact or join, not %s", name);
-  if (whole && !o->threshold_given)
-    return nd_fail(err, ND_ERR_USAGE, "--similarity %s needs --threshold N, a whole number",
-                   o->similarity);
-  if (whole && t.den != 1)
+  const nd_similarity *kind = s->similarity = nd_similarity_find(o->similarity);
+  ND_TRY(check_ways(s, err));
+  if (!kind->standard.den && !o->threshold_given)
+    return nd_fail(err, ND_ERR_USAGE, "--similarity %s needs --threshold N%s", kind->name,
+                   kind->counts ? ", a whole number" : "");
+  const nd_decimal t = s->threshold = o->threshold_given ? o->threshold : kind->standard;
+  if (kind->counts && t.den != 1)
     return nd_fail(err, ND_ERR_USAGE, "--threshold is a whole number for --similarity %s",
-                   o->similarity);
+                   kind->name);
   if (o->top && !(is_exact(s->candidates) && is_exact(s->confirm)))
     return nd_fail(err, ND_ERR_USAGE, "--top needs an exact method, such as --method exact");
-  s->every_pair = s->candidates == ND_METHOD_EXACT && s->confirm == ND_METHOD_EXACT && !whole &&
-                  (!o->threshold_given || t.num == 0);
+  s->every_pair = s->candidates == ND_METHOD_EXACT && s->confirm == ND_METHOD_EXACT &&
+                  !kind->counts && (!o->threshold_given || t.num == 0);
   if (s->every_pair) s->threshold = (nd_decimal){0, 1};
-  if (s->every_pair || s->similarity == ND_SIMILARITY_EDIT) return ND_OK;
-  if (t.num == 0 || (!whole && t.num > t.den)) {
+  if (s->every_pair || kind->distance) return ND_OK;
+  if (t.num == 0 || (!kind->counts && t.num > t.den)) {
     return nd_fail(err, ND_ERR_USAGE, "--threshold %.10g is out of range: %s", as_double(t),
-                   whole ? "at least 1" : "above 0, at most 1");
+                   kind->counts ? "at least 1" : "above 0, at most 1");
   }
   return ND_OK;
 }
@@ -298,17 +307,22 @@ static nd_status resolve_sample(nd_settings *s, const nd_options *o, nd_error *e
   if (share.num == 0 || share.num >= share.den)
     return nd_fail(err, ND_ERR_USAGE, "--boilerplate-share is out of range: above 0, below 1");
   if (!s->sample.on) return ND_OK;
-  if (s->method == ND_METHOD_DIGEST || s->similarity == ND_SIMILARITY_EDIT)
-    return nd_fail(err, ND_ERR_USAGE, "--sample chooses shingles, and %s compares none",
-                   s->method == ND_METHOD_DIGEST ? "--method digest" : "--similarity edit");
+  if (s->method == ND_METHOD_DIGEST)
+    return nd_fail(err, ND_ERR_USAGE,
+                   "--sample chooses shingles, and --method digest compares none");
+  if (s->similarity->of_texts)
+    return nd_fail(err, ND_ERR_USAGE,
+                   "--sample chooses shingles, and --similarity %s compares none",
+                   s->similarity->name);
   bool adds_up = s->row.words[ND_PART_PROJECTION] || s->row.words[ND_PART_SIMHASH];
   if (adds_up && (!s->feature_shingles || s->weights == ND_WEIGHTS_TFIDF))
     return nd_fail(err, ND_ERR_USAGE,
                    "--sample chooses shingles; simhash and projection take them with --features "
                    "shingles, and without --weights tfidf");
   if (!plan->n && !s->sample.goal.num) return ND_OK;
-  if (s->similarity != ND_SIMILARITY_JACCARD)
-    return nd_fail(err, ND_ERR_USAGE, "--sample adaptive needs --similarity jaccard");
+  if (!(s->similarity->ways & ND_WAY_SKETCHES)) /* a plan estimates, as sketches do */
+    return nd_fail(err, ND_ERR_USAGE, "--sample adaptive needs --similarity %s",
+                   nd_similarity_name(0));
   if (s->every_pair) return nd_fail(err, ND_ERR_USAGE, "--sample adaptive needs --threshold");
   if (!plan->n) return ND_OK;
   nd_shingle_spec spec = {ND_SHINGLE_WORDS, USUAL_WORDS};
@@ -342,7 +356,6 @@ nd_status nd_settings_resolve(nd_settings *out, const nd_options *o, nd_error *e
               : strcmp(o->tokens, "web") == 0      ? ND_TOKENS_WEB
                                                    : ND_TOKENS_WORDS;
   ND_TRY(resolve_method(s, o, err));
-  s->similarity = (nd_similarity)place_of(o->similarity, similarities);
   s->fingerprint = (nd_fingerprint_kind)place_of(o->fingerprint, fingerprints);
   ND_TRY(resolve_threshold(s, o, err));
   ND_TRY(resolve_columns(s, o, err));

@@ -61,7 +61,7 @@ typedef struct nd_settings {
   nd_token_kind tokens;
   nd_shingle_spec shingle;
   nd_method method, candidates, confirm;
-  nd_similarity similarity;
+  const nd_similarity *similarity;
   nd_fingerprint_kind fingerprint;
   nd_decimal threshold;
   bool every_pair; /* method exact without a threshold: all that share a shingle */

@@ -1,34 +1,74 @@
-/* How similar two documents are, from the sizes of their shingle sets:
+/* How similar two documents are, in one table:
  *
  *   jaccard      |A ∩ B| / |A ∪ B|           containment  |A ∩ B| / min(|A|, |B|)
  *   cosine       |A ∩ B| / √(|A| |B|)        overlap      |A ∩ B|
  *   edit         characters to insert, delete or replace (smaller is closer)
  *
- * Whether a pair reaches the threshold is decided in integers.  What is kept of
- * a pair is a fraction of two 32-bit numbers, to print and to compare. */
+ * A row says what the value is, decides in integers whether a pair reaches the threshold, and
+ * bounds what a join must look at.  A new similarity is a file similarity_NAME.c, a word in
+ * ND_SIMILARITIES and a test.  What is kept of a pair is its value, a fraction of two 32-bit
+ * numbers (base/pair.h), to print and to compare. */
 #ifndef ND_SIMILARITY_SIMILARITY_H
 #define ND_SIMILARITY_SIMILARITY_H
 
 #include "base/decimal.h"
+#include "base/pair.h"
+#include "base/table.h"
+#include "similarity/edit_distance.h"
 #include "similarity/resemblance.h"
+#include "similarity/set_bounds.h"
 
-typedef enum nd_similarity {
-  ND_SIMILARITY_JACCARD,
-  ND_SIMILARITY_COSINE,
-  ND_SIMILARITY_OVERLAP,
-  ND_SIMILARITY_EDIT,
-  ND_SIMILARITY_CONTAINMENT
+/* Ways to find pairs.  Every method goes one of them; a similarity names those that find it. */
+enum {
+  ND_WAY_SKETCHES = 1,   /* sketches, which estimate the resemblance */
+  ND_WAY_MERGE = 2,      /* counts of the shingles that two documents share (exact) */
+  ND_WAY_JOIN = 4,       /* our own join */
+  ND_WAY_PREFIX_JOIN = 8 /* the joins of the literature */
+};
+
+typedef struct nd_similarity {
+  const char *name;
+  const char *help;    /* the value in words */
+  nd_decimal standard; /* threshold unless one is given; den 0: one must be given */
+  bool counts;         /* values and thresholds are whole numbers; else they are at most 1 */
+  bool distance;       /* smaller is closer, and the threshold is the largest that counts */
+  unsigned ways;       /* ND_WAY_… */
+  /* Similarities of shingle sets: does a pair with something in common reach the threshold, which
+   * value has it, and (joins) the overlap that the threshold in b->num, b->den needs. */
+  bool (*reaches)(nd_overlap o, nd_decimal threshold);
+  uint64_t (*value)(nd_overlap o);
+  void (*bounds)(nd_set_bounds *b);
+  /* Of the texts themselves, instead of all three: min(distance, most + 1). */
+  nd_status (*of_texts)(uint32_t *out, nd_edit_scratch *s, nd_str a, nd_str b, uint32_t most,
+                        nd_error *err);
 } nd_similarity;
 
-/* Does the pair count?  Not for edit. */
-bool nd_similarity_reaches(nd_similarity kind, nd_overlap o, nd_decimal threshold);
+/* The table.  The first similarity is the default. */
+#define ND_SIMILARITIES(ROW) ROW(jaccard) ROW(cosine) ROW(overlap) ROW(edit) ROW(containment)
 
-/* Returns a packed nd_fraction; whole numbers have the denominator 1. */
-uint64_t nd_similarity_pack(nd_similarity kind, nd_overlap o);
+#define ND_SIMILARITY_DECLARATION(name) extern const nd_similarity nd_similarity_##name;
+ND_SIMILARITIES(ND_SIMILARITY_DECLARATION)
 
-/* Whole numbers are printed as such. */
-static inline bool nd_similarity_is_whole(nd_similarity kind) {
-  return kind == ND_SIMILARITY_OVERLAP || kind == ND_SIMILARITY_EDIT;
+/* Ends with NULL; weak (base/table.h). */
+#define ND_SIMILARITY_ROW(name) &nd_similarity_##name,
+extern const nd_similarity *const nd_similarities[];
+
+const nd_similarity *nd_similarity_find(const char *name); /* NULL: unknown */
+const char *nd_similarity_name(size_t i);                  /* of row i; NULL past the last */
+
+static inline bool nd_similarity_reaches(const nd_similarity *s, nd_overlap o, nd_decimal t) {
+  return o.common && s->reaches(o, t);
+}
+
+/* The value of exact duplicates. */
+static inline uint64_t nd_similarity_of_copies(const nd_similarity *s) {
+  return nd_fraction_pack(!s->distance, 1);
+}
+
+/* Has the value no upper end, so that two short documents can be equal and still miss the
+ * threshold? */
+static inline bool nd_similarity_is_open(const nd_similarity *s) {
+  return s->counts && !s->distance;
 }
 
 #endif

@@ -15,8 +15,9 @@ static nd_status check_apart(const nd_settings *s, nd_error *err) {
     return nd_fail(err, ND_ERR_USAGE,
                    "--against works on one machine only: give both collections as input, the other "
                    "one first, and take what is kept of this one");
-  if (s->similarity == ND_SIMILARITY_EDIT)
-    return nd_fail(err, ND_ERR_USAGE, "--similarity edit works on one machine only");
+  if (s->similarity->of_texts)
+    return nd_fail(err, ND_ERR_USAGE, "--similarity %s works on one machine only",
+                   s->similarity->name);
   if (!nd_stage_knows(s->candidates))
     return nd_fail(err, ND_ERR_USAGE,
                    "--method %s works on one machine only: --method exact finds the same pairs, "

@@ -138,7 +138,7 @@ nd_status nd_stage_judge(nd_str *pairs, nd_stage *s, nd_str counts, const uint32
     uint32_t common = (uint32_t)s->items[i].value;
     nd_overlap o = {common, sizes[p.a] + sizes[p.b] - common, sizes[p.a]};
     if (!set->every_pair && !nd_similarity_reaches(set->similarity, o, set->threshold)) continue;
-    s->items[kept++] = (nd_item){s->items[i].key, nd_similarity_pack(set->similarity, o)};
+    s->items[kept++] = (nd_item){s->items[i].key, set->similarity->value(o)};
   }
   ND_TRY(nd_run_pack(&s->out, s->items, kept, 8, err));
   *pairs = nd_buf_str(&s->out);

@@ -233,7 +233,8 @@ void nd_settle_result(uint32_t *centre, uint64_t *value, const nd_settle *t) {
   const nd_clusters *c = &t->clusters;
   for (uint32_t i = 0; i < c->n; i++) {
     centre[i] = c->centre[i];
-    value[i] = c->centre[i] == i ? nd_value_of_copies(t->job.settings.similarity) : c->value[i];
+    value[i] =
+        c->centre[i] == i ? nd_similarity_of_copies(t->job.settings.similarity) : c->value[i];
   }
 }
 

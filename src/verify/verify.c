@@ -228,12 +228,12 @@ static nd_status compare(uint64_t *value, struct worker *w, const checker *c, ui
     if (!similar && !c->all) *value = not_similar;
     if (*value == not_similar || !c->texts) return ND_OK;
   }
-  if (s->similarity == ND_SIMILARITY_EDIT) {
+  if (s->similarity->of_texts) {
     uint32_t tau = (uint32_t)s->threshold.num, distance;
     ND_TRY(nd_texts_get(&w->left, w->texts, a, err));
     ND_TRY(nd_texts_get(&w->right, w->texts, b, err));
-    ND_TRY(nd_edit_distance(&distance, &w->edit, nd_buf_str(&w->left), nd_buf_str(&w->right),
-                            c->all ? (uint32_t)(w->left.n + w->right.n) : tau, err));
+    ND_TRY(s->similarity->of_texts(&distance, &w->edit, nd_buf_str(&w->left), nd_buf_str(&w->right),
+                                   c->all ? (uint32_t)(w->left.n + w->right.n) : tau, err));
     *value = c->all || distance <= tau ? nd_fraction_pack(distance, 1) : not_similar;
     return ND_OK;
   }
@@ -245,7 +245,7 @@ static nd_status compare(uint64_t *value, struct worker *w, const checker *c, ui
   else
     ND_TRY(compare_texts(&o, w, c, a, b, err));
   bool similar = c->all || nd_similarity_reaches(s->similarity, o, s->threshold);
-  *value = similar ? nd_similarity_pack(s->similarity, o) : not_similar;
+  *value = similar ? s->similarity->value(o) : not_similar;
   return ND_OK;
 }
 
@@ -265,8 +265,7 @@ static nd_status check_job(void *context, unsigned member, uint64_t job, nd_erro
 
 static nd_status check_items(checker *c, nd_item *items, size_t n, nd_error *err) {
   const nd_settings *s = c->settings;
-  bool groups =
-      (c->texts || !c->judge) && s->similarity != ND_SIMILARITY_EDIT && !c->workers[0].sampled;
+  bool groups = (c->texts || !c->judge) && !s->similarity->of_texts && !c->workers[0].sampled;
   while (n) {
     size_t most = n < ND_PAIR_GROUPS_MOST ? n : ND_PAIR_GROUPS_MOST;
     ND_TRY(nd_pair_groups_plan(&c->plan, items, most, groups, err));

@@ -8,11 +8,6 @@
 #include "settings/settings.h"
 #include "similarity/similarity.h"
 
-/* A pair's value is nd_similarity_pack's fraction; copies are whole. */
-static inline uint64_t nd_value_of_copies(nd_similarity kind) {
-  return nd_fraction_pack(kind != ND_SIMILARITY_EDIT, 1);
-}
-
 typedef struct nd_verified {
   uint64_t candidates; /* pairs compared */
   uint64_t spared;     /* star edges that nothing depended on */

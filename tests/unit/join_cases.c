@@ -136,16 +136,18 @@ void cases_random(cases *c, nd_rng *rng, uint64_t num, uint64_t den) {
   cases_finish(c);
 }
 
-bool naive_similar(nd_join_similarity s, uint64_t num, uint64_t den, uint64_t common, uint64_t x,
+const nd_similarity *const set_similarities[4] = {&nd_similarity_jaccard, &nd_similarity_cosine,
+                                                  &nd_similarity_overlap,
+                                                  &nd_similarity_containment};
+
+bool naive_similar(const nd_similarity *s, uint64_t num, uint64_t den, uint64_t common, uint64_t x,
                    uint64_t y) {
   typedef unsigned __int128 wide;
   if (common == 0) return false;
-  switch (s) {
-    case ND_JOIN_JACCARD: return (wide)common * den >= (wide)num * (x + y - common);
-    case ND_JOIN_COSINE: return (wide)(common * den) * (common * den) >= (wide)num * num * x * y;
-    case ND_JOIN_CONTAINMENT: return (wide)common * den >= (wide)num * (x < y ? x : y);
-    case ND_JOIN_OVERLAP: break;
-  }
+  if (s == &nd_similarity_jaccard) return (wide)common * den >= (wide)num * (x + y - common);
+  if (s == &nd_similarity_cosine)
+    return (wide)(common * den) * (common * den) >= (wide)num * num * x * y;
+  if (s == &nd_similarity_containment) return (wide)common * den >= (wide)num * (x < y ? x : y);
   return common >= num;
 }
 

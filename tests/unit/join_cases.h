@@ -27,8 +27,11 @@ void cases_finish(cases *c);
  * and pairs whose similarity is exactly num/den. */
 void cases_random(cases *c, nd_rng *rng, uint64_t num, uint64_t den);
 
+/* Similarities of sets. */
+extern const nd_similarity *const set_similarities[4];
+
 /* Are so many common tokens enough for sizes x and y?  By the definition alone. */
-bool naive_similar(nd_join_similarity s, uint64_t num, uint64_t den, uint64_t common, uint64_t x,
+bool naive_similar(const nd_similarity *s, uint64_t num, uint64_t den, uint64_t common, uint64_t x,
                    uint64_t y);
 
 typedef struct found {

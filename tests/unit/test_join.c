@@ -16,9 +16,9 @@ static void assert_same(const found *got, const found *want, const nd_join_optio
               (got->n == 0 || memcmp(got->pair, want->pair, got->n * sizeof *got->pair) == 0);
   if (!same) {
     fail_msg(
-        "seed %llu, %s, way %d, similarity %d, threshold %llu/%llu, split %u, threads %u, "
+        "seed %llu, %s, way %d, similarity %s, threshold %llu/%llu, split %u, threads %u, "
         "level %d, memory %llu: %zu pairs, not %zu",
-        (unsigned long long)seed, method_names[o->method], o->way, (int)o->similarity,
+        (unsigned long long)seed, method_names[o->method], o->way, o->similarity->name,
         (unsigned long long)o->num, (unsigned long long)o->den, o->split, o->threads, o->level,
         (unsigned long long)o->memory, got->n, want->n);
   }
@@ -72,8 +72,8 @@ static void random_sets_agree_with_the_naive_join(void **state) {
     nd_sets sets;
     assert_int_equal(nd_sets_build(&sets, c.raw, c.begin, c.n, 1, NULL), ND_OK);
     nd_join_options o = {.num = t[0], .den = t[1]};
-    o.similarity = (nd_join_similarity)nd_rng_below(&rng, 4);
-    if (o.similarity == ND_JOIN_OVERLAP) {
+    o.similarity = set_similarities[nd_rng_below(&rng, 4)];
+    if (o.similarity == &nd_similarity_overlap) {
       o.num = 1 + nd_rng_below(&rng, 10);
       o.den = 1;
     }
@@ -107,7 +107,7 @@ static void test_levels_and_threads(void **state) {
     nd_sets sets;
     assert_int_equal(nd_sets_build(&sets, c.raw, c.begin, c.n, 1, NULL), ND_OK);
     assert_int_equal(sets.words, length == 10 ? 1 : length == 60 ? 2 : 4);
-    nd_join_options o = {.num = 6, .den = 10, .similarity = (nd_join_similarity)(seed % 2)};
+    nd_join_options o = {.num = 6, .den = 10, .similarity = set_similarities[seed % 2]};
     found want = {0};
     naive_join(&want, &c, &o);
     assert_true(want.n > 100);
@@ -140,7 +140,7 @@ static void test_long_list(void **state) {
   cases_finish(&c);
   nd_sets sets;
   assert_int_equal(nd_sets_build(&sets, c.raw, c.begin, c.n, 1, NULL), ND_OK);
-  nd_join_options o = {.num = 4, .den = 1, .way = 2, .similarity = ND_JOIN_OVERLAP};
+  nd_join_options o = {.num = 4, .den = 1, .way = 2, .similarity = &nd_similarity_overlap};
   for (o.split = 0; o.split + 1 < RECORDS; o.split += RECORDS / 3) {
     found want = {0};
     o.num = 4;
@@ -151,7 +151,7 @@ static void test_long_list(void **state) {
     /* One common token is enough: the list of the token that all hold is compared whole. */
     want = (found){0};
     o.num = 1;
-    o.similarity = ND_JOIN_OVERLAP;
+    o.similarity = &nd_similarity_overlap;
     const uint64_t all =
         o.split ? (uint64_t)o.split * (RECORDS - o.split) : (uint64_t)RECORDS * (RECORDS - 1) / 2;
     for (o.threads = 1; o.threads <= 4; o.threads += 3) {
@@ -191,7 +191,10 @@ static void kernels_of_all_levels_agree(void **state) {
     assert_int_equal(nd_sets_build(&sets, c.raw, c.begin, c.n, 1, NULL), ND_OK);
     assert_int_equal(sets.words, widths[v].words);
     for (uint32_t split = 0; split < 2; split++) {
-      nd_join_options o = {.method = ND_JOIN_PPJOIN, .num = widths[v].num, .den = 100};
+      nd_join_options o = {.similarity = &nd_similarity_jaccard,
+                           .method = ND_JOIN_PPJOIN,
+                           .num = widths[v].num,
+                           .den = 100};
       o.split = split * widths[v].records / 2;
       found want = {0};
       assert_int_equal(nd_join_run(&sets, &o, found_add, &want, NULL, NULL), ND_OK);
@@ -218,19 +221,19 @@ static void refuses_impossible_thresholds(void **state) {
   nd_sets sets;
   assert_int_equal(nd_sets_build(&sets, raw, begin, 2, 1, NULL), ND_OK);
   static const struct {
-    nd_join_similarity similarity;
+    const nd_similarity *similarity;
     uint64_t num, den;
     nd_status status;
   } options[] = {
-      {ND_JOIN_JACCARD, 0, 1, ND_ERR_USAGE},
-      {ND_JOIN_JACCARD, 11, 10, ND_ERR_USAGE},
-      {ND_JOIN_COSINE, 1, 0, ND_ERR_USAGE},
-      {ND_JOIN_JACCARD, 1, UINT64_C(1) << 40, ND_ERR_USAGE},
-      {ND_JOIN_OVERLAP, 3, 2, ND_ERR_USAGE},
-      {ND_JOIN_OVERLAP, 3, 1, ND_OK},
-      {ND_JOIN_OVERLAP, 4000000, 1, ND_OK},
-      {ND_JOIN_JACCARD, 1, UINT32_MAX, ND_OK},
-      {ND_JOIN_COSINE, UINT32_MAX, UINT32_MAX, ND_OK},
+      {&nd_similarity_jaccard, 0, 1, ND_ERR_USAGE},
+      {&nd_similarity_jaccard, 11, 10, ND_ERR_USAGE},
+      {&nd_similarity_cosine, 1, 0, ND_ERR_USAGE},
+      {&nd_similarity_jaccard, 1, UINT64_C(1) << 40, ND_ERR_USAGE},
+      {&nd_similarity_overlap, 3, 2, ND_ERR_USAGE},
+      {&nd_similarity_overlap, 3, 1, ND_OK},
+      {&nd_similarity_overlap, 4000000, 1, ND_OK},
+      {&nd_similarity_jaccard, 1, UINT32_MAX, ND_OK},
+      {&nd_similarity_cosine, UINT32_MAX, UINT32_MAX, ND_OK},
   };
   for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
     for (int m = 0; m < 4; m++) {
@@ -256,31 +259,29 @@ static void refuses_impossible_thresholds(void **state) {
 static void posting_limits_lose_no_pair(void **state) {
   (void)state;
   nd_rng rng = {5};
-  static const nd_join_similarity all[] = {ND_JOIN_JACCARD, ND_JOIN_COSINE, ND_JOIN_OVERLAP,
-                                           ND_JOIN_CONTAINMENT};
   for (int round = 0; round < 200000; round++) {
-    nd_join_bounds b;
-    nd_join_similarity similarity = all[nd_rng_below(&rng, 4)];
+    nd_set_bounds b;
+    const nd_similarity *similarity = set_similarities[nd_rng_below(&rng, 4)];
     uint64_t den = 1 + nd_rng_below(&rng, UINT64_C(1) << (1 + nd_rng_below(&rng, 31)));
     uint64_t num = 1 + nd_rng_below(&rng, den);
     uint64_t x = 1 + nd_rng_below(&rng, UINT64_C(1) << (1 + nd_rng_below(&rng, 29)));
-    if (similarity == ND_JOIN_OVERLAP) {
+    if (similarity == &nd_similarity_overlap) {
       den = 1;
       num = 1 + nd_rng_below(&rng, x);
     }
-    assert_int_equal(nd_join_bounds_init(&b, similarity, num, den, NULL), ND_OK);
-    uint64_t least = nd_join_min_size(&b, x);
+    assert_int_equal(nd_set_bounds_init(&b, similarity, num, den, NULL), ND_OK);
+    uint64_t least = nd_set_min_size(&b, x);
     assert_true(least >= 1 && least <= x);
-    uint64_t y = least + nd_rng_below(&rng, x - least + 1), needed = nd_join_overlap(&b, x, y);
+    uint64_t y = least + nd_rng_below(&rng, x - least + 1), needed = nd_set_needed(&b, x, y);
     if (needed > y) continue;
     /* exact bounds */
     assert_true(naive_similar(similarity, num, den, needed, x, y));
     assert_false(naive_similar(similarity, num, den, needed - 1, x, y));
-    assert_true(x - needed + 1 <= nd_join_probe_prefix(&b, x));
-    assert_true(y - needed + 1 <= nd_join_index_prefix(&b, y));
-    assert_true(nd_join_max_size(&b, x, needed) >= y);
-    uint64_t most = nd_join_max_size(&b, x, needed);
-    assert_true(most == 0 || nd_join_overlap(&b, x, most) <= needed);
+    assert_true(x - needed + 1 <= nd_set_probe_prefix(&b, x));
+    assert_true(y - needed + 1 <= nd_set_index_prefix(&b, y));
+    assert_true(nd_set_max_size(&b, x, needed) >= y);
+    uint64_t most = nd_set_max_size(&b, x, needed);
+    assert_true(most == 0 || nd_set_needed(&b, x, most) <= needed);
     /* a pair that is similar, with its first common token as far back as can be */
     uint64_t i = nd_rng_below(&rng, x - needed + 1), j = nd_rng_below(&rng, y - needed + 1);
     uint64_t distance = x + y - 2 * needed - i - j, seen = nd_rng_below(&rng, 257);
@@ -308,7 +309,7 @@ static void giant_records_lose_no_pair(void **state) {
     sets.size[0] = sets.size[1] = sizes[k]; /* the others stand in one record only */
     sets.tokens = 2 * (uint64_t)sizes[k];
     for (uint64_t least = COMMON; least <= COMMON + 1; least++) {
-      nd_join_options o = {.similarity = ND_JOIN_OVERLAP, .num = least, .den = 1};
+      nd_join_options o = {.similarity = &nd_similarity_overlap, .num = least, .den = 1};
       for (int m = 0; m < 4; m++) {
         o.method = (nd_join_method)m;
         for (o.way = 0; o.way < (m == ND_JOIN_BLOCKS ? 4 : 1); o.way++) {
@@ -364,7 +365,8 @@ static void no_memory_is_an_error(void **state) {
   }
   assert_int_equal(nd_sets_build(&sets, c.raw, c.begin, c.n, 1, NULL), ND_OK);
   for (int run = 0; run < 12; run++) {
-    nd_join_options o = {.num = 1, .den = 2, .memory = run % 2 ? 20000 : 0};
+    nd_join_options o = {
+        .similarity = &nd_similarity_jaccard, .num = 1, .den = 2, .memory = run % 2 ? 20000 : 0};
     o.method = (nd_join_method)(run / 2 < 3 ? 0 : run / 2 - 2);
     o.way = run / 2 < 3 ? run / 2 : 0;
     o.threads = run % 2 ? 2 : 1;

@@ -58,11 +58,19 @@ static void sinks_refuse(void **state) {
     for (uint64_t k = 0; k < 4; k++) cases_token(&twins, (uint64_t)(r % 6000) * 4 + k);
     cases_end(&twins);
   }
-  refused_half_way(&equal, (nd_join_options){.num = 4, .den = 5});
-  refused_half_way(&equal, (nd_join_options){.num = 4, .den = 5, .split = 100});
-  refused_half_way(&smaller, (nd_join_options){.num = 4, .den = 5, .split = 100});
-  refused_half_way(&twins, (nd_join_options){.num = 4, .den = 5});
-  refused_half_way(&twins, (nd_join_options){.num = 4, .den = 5, .split = 6000});
+  refused_half_way(&equal,
+                   (nd_join_options){.similarity = &nd_similarity_jaccard, .num = 4, .den = 5});
+  refused_half_way(
+      &equal,
+      (nd_join_options){.similarity = &nd_similarity_jaccard, .num = 4, .den = 5, .split = 100});
+  refused_half_way(
+      &smaller,
+      (nd_join_options){.similarity = &nd_similarity_jaccard, .num = 4, .den = 5, .split = 100});
+  refused_half_way(&twins,
+                   (nd_join_options){.similarity = &nd_similarity_jaccard, .num = 4, .den = 5});
+  refused_half_way(
+      &twins,
+      (nd_join_options){.similarity = &nd_similarity_jaccard, .num = 4, .den = 5, .split = 6000});
   cases_clear(&equal);
   cases_clear(&smaller);
   cases_clear(&twins);
@@ -104,7 +112,11 @@ static void heavy_lists(void **state) {
   heavy_cases(&c);
   nd_sets sets = build(&c);
   for (uint32_t split = 0; split <= 4000; split += 4000) {
-    nd_join_options o = {.method = ND_JOIN_PPJOIN, .num = 3, .den = 4, .split = split};
+    nd_join_options o = {.similarity = &nd_similarity_jaccard,
+                         .method = ND_JOIN_PPJOIN,
+                         .num = 3,
+                         .den = 4,
+                         .split = split};
     found want = pairs_of(&sets, &o);
     assert_true(want.n > 1000);
     o.method = ND_JOIN_BLOCKS;
@@ -118,7 +130,8 @@ static void heavy_lists(void **state) {
     nd_free(want.pair);
   }
   /* Memory that is refused, also while lists are kept for all threads, and a sink that refuses. */
-  nd_join_options o = {.num = 3, .den = 4, .way = 2, .threads = 2};
+  nd_join_options o = {
+      .similarity = &nd_similarity_jaccard, .num = 3, .den = 4, .way = 2, .threads = 2};
   heavy_run r = {&sets, &o};
   size_t failures = every_place_fails(join_heavy, &r);
   print_message("%zu failures\n", failures);
@@ -142,7 +155,12 @@ static void heaviest_list(void **state) {
   cases_token(&c, 0);
   cases_end(&c);
   nd_sets sets = build(&c);
-  nd_join_options o = {.num = 1, .den = 3, .way = 2, .threads = 2, .split = RECORDS};
+  nd_join_options o = {.similarity = &nd_similarity_jaccard,
+                       .num = 1,
+                       .den = 3,
+                       .way = 2,
+                       .threads = 2,
+                       .split = RECORDS};
   assert_int_equal(count(&sets, &o).results, RECORDS);
   nd_sets_clear(&sets);
   cases_clear(&c);
@@ -160,7 +178,7 @@ static void thin_buckets(void **state) {
   }
   nd_sets sets = build(&c);
   for (int way = 0; way < 4; way++) {
-    nd_join_options o = {.num = 99, .den = 100, .way = way};
+    nd_join_options o = {.similarity = &nd_similarity_jaccard, .num = 99, .den = 100, .way = way};
     nd_join_stats stats = count(&sets, &o);
     assert_int_equal(stats.results, PAIRS);
     assert_int_equal(stats.after_positional, PAIRS);
@@ -185,8 +203,12 @@ static void parts_of_chains(void **state) {
       cases_end(&c);
     }
     nd_sets sets = build(&c);
-    nd_join_options o = {
-        .num = 1, .den = 10, .way = 1, .threads = runs[i].threads, .memory = runs[i].memory};
+    nd_join_options o = {.similarity = &nd_similarity_jaccard,
+                         .num = 1,
+                         .den = 10,
+                         .way = 1,
+                         .threads = runs[i].threads,
+                         .memory = runs[i].memory};
     nd_join_stats stats = count(&sets, &o);
     assert_int_equal(stats.results, RECORDS * (RECORDS - 1) / 2);
     assert_int_equal(stats.blocks, runs[i].blocks);

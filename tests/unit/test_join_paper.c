@@ -33,7 +33,7 @@ static void build(nd_sets *sets, const char *const *record, size_t n) {
 }
 
 static nd_join_stats join(results *r, const nd_sets *sets, nd_join_method method,
-                          nd_join_similarity similarity, uint64_t num, uint64_t den) {
+                          const nd_similarity *similarity, uint64_t num, uint64_t den) {
   nd_join_options o = {.method = method, .similarity = similarity, .num = num, .den = den};
   nd_join_stats stats;
   r->n = 0;
@@ -53,18 +53,18 @@ static void test_example_1(void **state) {
   assert_int_equal(sets.size[0], 5);
   assert_int_equal(sets.begin[1], 4); /* A stands before the others, and is not stored */
   for (int m = 0; m < 4; m++) {
-    join(&r, &sets, (nd_join_method)m, ND_JOIN_JACCARD, 4, 6);
+    join(&r, &sets, (nd_join_method)m, &nd_similarity_jaccard, 4, 6);
     assert_int_equal(r.n, 1);
     assert_int_equal(r.pair[0].overlap, 4);
-    join(&r, &sets, (nd_join_method)m, ND_JOIN_JACCARD, 667, 1000);
+    join(&r, &sets, (nd_join_method)m, &nd_similarity_jaccard, 667, 1000);
     assert_int_equal(r.n, 0);
-    join(&r, &sets, (nd_join_method)m, ND_JOIN_COSINE, 8, 10);
+    join(&r, &sets, (nd_join_method)m, &nd_similarity_cosine, 8, 10);
     assert_int_equal(r.n, 1);
-    join(&r, &sets, (nd_join_method)m, ND_JOIN_COSINE, 80001, 100000);
+    join(&r, &sets, (nd_join_method)m, &nd_similarity_cosine, 80001, 100000);
     assert_int_equal(r.n, 0);
-    join(&r, &sets, (nd_join_method)m, ND_JOIN_OVERLAP, 4, 1);
+    join(&r, &sets, (nd_join_method)m, &nd_similarity_overlap, 4, 1);
     assert_int_equal(r.n, 1);
-    join(&r, &sets, (nd_join_method)m, ND_JOIN_OVERLAP, 5, 1);
+    join(&r, &sets, (nd_join_method)m, &nd_similarity_overlap, 5, 1);
     assert_int_equal(r.n, 0);
   }
   nd_sets_clear(&sets);
@@ -74,13 +74,13 @@ static void test_example_1(void **state) {
  * paper; the size filter drops (x, w), the positional filter (x, y). */
 static void test_examples_2_and_3(void **state) {
   (void)state;
-  nd_join_bounds b;
-  assert_int_equal(nd_join_bounds_init(&b, ND_JOIN_JACCARD, 8, 10, NULL), ND_OK);
-  assert_int_equal(nd_join_probe_prefix(&b, 3), 1);
-  assert_int_equal(nd_join_probe_prefix(&b, 5), 2);
-  assert_int_equal(nd_join_min_size(&b, 5), 4);
-  assert_int_equal(nd_join_overlap(&b, 5, 5), 5);
-  assert_int_equal(nd_join_index_prefix(&b, 5), 1);
+  nd_set_bounds b;
+  assert_int_equal(nd_set_bounds_init(&b, &nd_similarity_jaccard, 8, 10, NULL), ND_OK);
+  assert_int_equal(nd_set_probe_prefix(&b, 3), 1);
+  assert_int_equal(nd_set_probe_prefix(&b, 5), 2);
+  assert_int_equal(nd_set_min_size(&b, 5), 4);
+  assert_int_equal(nd_set_needed(&b, 5, 5), 5);
+  assert_int_equal(nd_set_index_prefix(&b, 5), 1);
 
   /* y = [A B C D E], x = [B C D E F], with the order of letters kept by more records. */
   static const char *const records[] = {
@@ -89,10 +89,10 @@ static void test_examples_2_and_3(void **state) {
   nd_sets sets;
   results r;
   build(&sets, records, sizeof records / sizeof *records);
-  nd_join_stats all = join(&r, &sets, ND_JOIN_ALLPAIRS, ND_JOIN_OVERLAP, 4, 1);
+  nd_join_stats all = join(&r, &sets, ND_JOIN_ALLPAIRS, &nd_similarity_overlap, 4, 1);
   assert_int_equal(r.n, 1); /* B C D E */
-  all = join(&r, &sets, ND_JOIN_ALLPAIRS, ND_JOIN_JACCARD, 8, 10);
-  nd_join_stats positional = join(&r, &sets, ND_JOIN_PPJOIN, ND_JOIN_JACCARD, 8, 10);
+  all = join(&r, &sets, ND_JOIN_ALLPAIRS, &nd_similarity_jaccard, 8, 10);
+  nd_join_stats positional = join(&r, &sets, ND_JOIN_PPJOIN, &nd_similarity_jaccard, 8, 10);
   /* All-Pairs verifies (x, y), PPJoin does not; the single letters are equal pairs. */
   assert_int_equal(all.verified, positional.verified + 1);
   assert_int_equal(all.results, 10 + 15 + 28);

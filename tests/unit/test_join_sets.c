@@ -224,7 +224,10 @@ static void test_known_answers(void **state) {
     for (int t = 0; t < 4; t++) {
       uint64_t verified[4];
       for (int m = 0; m < 4; m++) {
-        nd_join_options o = {.method = (nd_join_method)m, .num = percent[t], .den = 100};
+        nd_join_options o = {.similarity = &nd_similarity_jaccard,
+                             .method = (nd_join_method)m,
+                             .num = percent[t],
+                             .den = 100};
         o.threads = 2;
         nd_join_stats stats;
         assert_int_equal(nd_join_run(&sets, &o, ignore, NULL, &stats, NULL), ND_OK);
@@ -270,16 +273,19 @@ static void frequent_tokens_keep_their_order(void **state) {
 static void test_largest_partner(void **state) {
   (void)state;
   static const struct {
-    nd_join_similarity similarity;
+    const nd_similarity *similarity;
     uint64_t num, den, x, rest, want;
-  } cases[] = {{ND_JOIN_JACCARD, 4, 5, 100, 90, 100}, {ND_JOIN_JACCARD, 4, 5, 100, 80, 80},
-               {ND_JOIN_OVERLAP, 5, 1, 100, 5, 100},  {ND_JOIN_COSINE, 1, 2, 100, 100, 100},
-               {ND_JOIN_COSINE, 1, 2, 100, 25, 25},   {ND_JOIN_CONTAINMENT, 1, 2, 100, 20, 40}};
+  } cases[] = {{&nd_similarity_jaccard, 4, 5, 100, 90, 100},
+               {&nd_similarity_jaccard, 4, 5, 100, 80, 80},
+               {&nd_similarity_overlap, 5, 1, 100, 5, 100},
+               {&nd_similarity_cosine, 1, 2, 100, 100, 100},
+               {&nd_similarity_cosine, 1, 2, 100, 25, 25},
+               {&nd_similarity_containment, 1, 2, 100, 20, 40}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    nd_join_bounds b;
-    assert_int_equal(nd_join_bounds_init(&b, cases[i].similarity, cases[i].num, cases[i].den, NULL),
+    nd_set_bounds b;
+    assert_int_equal(nd_set_bounds_init(&b, cases[i].similarity, cases[i].num, cases[i].den, NULL),
                      ND_OK);
-    assert_int_equal(nd_join_max_size(&b, cases[i].x, cases[i].rest), cases[i].want);
+    assert_int_equal(nd_set_max_size(&b, cases[i].x, cases[i].rest), cases[i].want);
   }
 }
 
@@ -302,8 +308,11 @@ static void failing_sink_ends_the_join(void **state) {
   for (int method = 0; method < 4; method++) {
     for (unsigned threads = 1; threads < 3; threads++) {
       nd_error err = {0};
-      nd_join_options o = {
-          .method = (nd_join_method)method, .num = 4, .den = 5, .threads = threads};
+      nd_join_options o = {.method = (nd_join_method)method,
+                           .similarity = &nd_similarity_jaccard,
+                           .num = 4,
+                           .den = 5,
+                           .threads = threads};
       assert_int_equal(nd_join_run(&s, &o, refuse, NULL, NULL, &err), ND_ERR_CANCELLED);
       assert_string_equal(err.message, "enough");
     }

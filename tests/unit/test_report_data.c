@@ -22,17 +22,17 @@
 static void closeness_runs_from_threshold_to_one(void **state) {
   (void)state;
   static const struct {
-    nd_similarity kind;
+    const nd_similarity *kind;
     nd_decimal threshold;
     uint64_t num, den;
     double want;
   } cases[] = {
-      {ND_SIMILARITY_JACCARD, {1, 2}, 3, 4, 0.5},  {ND_SIMILARITY_JACCARD, {1, 2}, 1, 2, 0},
-      {ND_SIMILARITY_JACCARD, {1, 2}, 1, 4, 0}, /* listed, but below it */
-      {ND_SIMILARITY_JACCARD, {1, 2}, 5, 4, 1},    {ND_SIMILARITY_JACCARD, {1, 1}, 4, 4, 1},
-      {ND_SIMILARITY_JACCARD, {1, 2}, 0, 0, 1},    {ND_SIMILARITY_EDIT, {4, 1}, 1, 1, 0.75},
-      {ND_SIMILARITY_EDIT, {0, 1}, 0, 1, 1},       {ND_SIMILARITY_EDIT, {4, 1}, 5, 1, 0},
-      {ND_SIMILARITY_OVERLAP, {5, 1}, 10, 1, 0.5}, {ND_SIMILARITY_OVERLAP, {5, 1}, 0, 1, 0}};
+      {&nd_similarity_jaccard, {1, 2}, 3, 4, 0.5},  {&nd_similarity_jaccard, {1, 2}, 1, 2, 0},
+      {&nd_similarity_jaccard, {1, 2}, 1, 4, 0}, /* listed, but below it */
+      {&nd_similarity_jaccard, {1, 2}, 5, 4, 1},    {&nd_similarity_jaccard, {1, 1}, 4, 4, 1},
+      {&nd_similarity_jaccard, {1, 2}, 0, 0, 1},    {&nd_similarity_edit, {4, 1}, 1, 1, 0.75},
+      {&nd_similarity_edit, {0, 1}, 0, 1, 1},       {&nd_similarity_edit, {4, 1}, 5, 1, 0},
+      {&nd_similarity_overlap, {5, 1}, 10, 1, 0.5}, {&nd_similarity_overlap, {5, 1}, 0, 1, 0}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     nd_settings s = {.similarity = cases[i].kind, .threshold = cases[i].threshold};
     const double got = nd_report_closeness(&s, cases[i].num << 32 | cases[i].den);
@@ -42,7 +42,7 @@ static void closeness_runs_from_threshold_to_one(void **state) {
 
 static void values_fall_into_their_bins(void **state) {
   (void)state;
-  nd_settings s = {.similarity = ND_SIMILARITY_JACCARD, .threshold = {1, 2}};
+  nd_settings s = {.similarity = &nd_similarity_jaccard, .threshold = {1, 2}};
   assert_int_equal(nd_run_bin(&s, UINT64_C(3) << 32 | 4), 75);
   assert_int_equal(nd_run_bin(&s, UINT64_C(4) << 32 | 4), 100);
   assert_int_equal(nd_run_bin(&s, UINT64_C(3) << 32), 0);

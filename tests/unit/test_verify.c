@@ -26,7 +26,7 @@ static nd_status judge(void *context, nd_item *items, size_t n, nd_error *e) {
   (void)e;
   for (size_t i = 0; i < n; i++)
     items[i].value =
-        items[i].key >> 32 == 5 ? ND_NOT_SIMILAR : nd_value_of_copies(ND_SIMILARITY_JACCARD);
+        items[i].key >> 32 == 5 ? ND_NOT_SIMILAR : nd_similarity_of_copies(&nd_similarity_jaccard);
   return ND_OK;
 }
 

@@ -126,7 +126,7 @@ static nd_status judge_some(void *context, nd_item *items, size_t n, nd_error *e
 
 static nd_status judge_all(sources *s, nd_error *err) {
   nd_run *j = &s->job;
-  const uint64_t whole = nd_value_of_copies(j->settings.similarity);
+  const uint64_t whole = nd_similarity_of_copies(j->settings.similarity);
   s->all = j->found.copies;
   ND_TRY(nd_sorter_each(j->verified.sorted, count_pairs, &s->all, err));
   s->every = s->all / MOST + 1;

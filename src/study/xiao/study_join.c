@@ -156,7 +156,7 @@ static nd_status ignore(void *context, const nd_join_pair *pair, size_t n, nd_er
   return ND_OK;
 }
 
-static nd_status join(nd_js_run *out, const nd_sets *sets, nd_join_similarity similarity,
+static nd_status join(nd_js_run *out, const nd_sets *sets, const nd_similarity *similarity,
                       unsigned percent, unsigned method, nd_error *err) {
   nd_join_options o = {
       .method = nd_js_method[method], .similarity = similarity, .num = percent, .den = 100};
@@ -168,7 +168,7 @@ static nd_status join(nd_js_run *out, const nd_sets *sets, nd_join_similarity si
 
 /* Runs all methods at all thresholds; their pairs must agree. */
 static nd_status run_curve(nd_join_study *s, unsigned curve, const nd_sets *sets,
-                           nd_join_similarity similarity, nd_error *err) {
+                           const nd_similarity *similarity, nd_error *err) {
   for (unsigned t = 0; t < ND_JS_THRESHOLDS; t++) {
     nd_js_run *run = s->by_threshold[curve][t];
     for (unsigned m = 0; m < ND_JS_METHODS; m++) {
@@ -197,9 +197,9 @@ static nd_status run_sizes(nd_join_study *s, const records *all, nd_error *err) 
     s->size_records[size] = part.n;
     if (status == ND_OK) status = build(&sets, &part, 1, err);
     for (unsigned k = 0; k < 2 * ND_JS_METHODS && status == ND_OK; k++)
-      status =
-          join(&s->by_size[k / ND_JS_METHODS][size][k % ND_JS_METHODS], &sets,
-               k / ND_JS_METHODS ? ND_JOIN_COSINE : ND_JOIN_JACCARD, 90, k % ND_JS_METHODS, err);
+      status = join(&s->by_size[k / ND_JS_METHODS][size][k % ND_JS_METHODS], &sets,
+                    k / ND_JS_METHODS ? &nd_similarity_cosine : &nd_similarity_jaccard, 90,
+                    k % ND_JS_METHODS, err);
     nd_sets_clear(&sets);
     nd_free(part.raw);
     nd_free(part.begin);
@@ -249,9 +249,9 @@ static double common_share(const pairs *a, const pairs *b, size_t of) {
 
 static nd_status compare(nd_js_quality *q, pairs *truth, pairs *found, const nd_sets *grams,
                          const nd_sets *shingles, unsigned percent, nd_error *err) {
-  nd_join_options o = {.num = percent, .den = 100};
+  nd_join_options o = {.similarity = &nd_similarity_jaccard, .num = percent, .den = 100};
   nd_js_run ours;
-  ND_TRY(join(&ours, grams, ND_JOIN_JACCARD, percent, 3, err));
+  ND_TRY(join(&ours, grams, &nd_similarity_jaccard, percent, 3, err));
   q->ours = ours.seconds;
   o.method = ND_JOIN_ALLPAIRS;
   ND_TRY(join_pairs(truth, &q->allpairs, grams, &o, err));
@@ -262,7 +262,7 @@ static nd_status compare(nd_js_quality *q, pairs *truth, pairs *found, const nd_
   q->recall = common_share(truth, found, truth->n);
   /* The share of equal MinHash values estimates the resemblance; the Jaccard similarity of the
    * two sets of 32 is smaller: c / (64 - c). */
-  o.similarity = ND_JOIN_OVERLAP;
+  o.similarity = &nd_similarity_overlap;
   o.num = (percent * ND_JS_SHINGLES + 99) / 100;
   o.den = 1;
   ND_TRY(join_pairs(found, NULL, shingles, &o, err));
@@ -414,9 +414,10 @@ static nd_status measure(nd_join_study *s, const collector *c, nd_sets *sets, nd
   for (unsigned k = 0; k < (s->have_grams ? ND_JOINTSETS : 1); k++)
     ND_TRY(build(&sets[k], &c->set[k], threads, err));
   ND_TRY(write_sets(s, c, sets, err));
-  ND_TRY(run_curve(s, 0, &sets[ND_JOINTSET_WORDS], ND_JOIN_JACCARD, err));
-  ND_TRY(run_curve(s, 1, &sets[ND_JOINTSET_WORDS], ND_JOIN_COSINE, err));
-  if (s->have_grams) ND_TRY(run_curve(s, 2, &sets[ND_JOINTSET_3GRAMS], ND_JOIN_JACCARD, err));
+  ND_TRY(run_curve(s, 0, &sets[ND_JOINTSET_WORDS], &nd_similarity_jaccard, err));
+  ND_TRY(run_curve(s, 1, &sets[ND_JOINTSET_WORDS], &nd_similarity_cosine, err));
+  if (s->have_grams)
+    ND_TRY(run_curve(s, 2, &sets[ND_JOINTSET_3GRAMS], &nd_similarity_jaccard, err));
   ND_TRY(write_thresholds(s, err));
   ND_TRY(run_sizes(s, &c->set[ND_JOINTSET_WORDS], err));
   ND_TRY(write_sizes(s, err));

@@ -1,0 +1,11 @@
+/* edit: the edit distance of the texts, in code points (edit_distance.h). */
+#include "similarity/similarity.h"
+
+const nd_similarity nd_similarity_edit = {
+    .name = "edit",
+    .help = "characters to insert, delete or replace",
+    .counts = true,
+    .distance = true,
+    .ways = ND_WAY_JOIN | ND_WAY_PREFIX_JOIN,
+    .of_texts = nd_edit_distance,
+};
