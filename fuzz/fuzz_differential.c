@@ -6,8 +6,8 @@
 #include "corpus_grammar.h"
 #include "job_results.h"
 #include "neardup.h"
-#include "stage_walk.h"
 #include "settings/option_fields.h"
+#include "stage_walk.h"
 
 static corpus docs;
 static corpus_format format;

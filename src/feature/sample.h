@@ -17,12 +17,12 @@
 #ifndef ND_FEATURE_SAMPLE_H
 #define ND_FEATURE_SAMPLE_H
 
+#include "base/decimal.h"
 #include "base/hash.h"
 #include "base/radix.h"
 #include "feature/sample_plan.h"
 #include "feature/shingle.h"
 #include "feature/shingle_set.h"
-#include "base/decimal.h"
 
 typedef struct nd_sample {
   bool on;

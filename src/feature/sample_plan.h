@@ -16,8 +16,8 @@
 #ifndef ND_FEATURE_SAMPLE_PLAN_H
 #define ND_FEATURE_SAMPLE_PLAN_H
 
-#include "base/mem.h"
 #include "base/decimal.h"
+#include "base/mem.h"
 
 enum { ND_PLAN_GROUPS = 32, ND_PLAN_VERSION = 1 };
 #define ND_PLAN_MOST_MODULUS (UINT64_C(1) << 20)

@@ -1,11 +1,11 @@
-/* Counting passages by site; see boilerplate_pass.h.
+/* Counting recurring passages by site; see boilerplate_pass.h.
  *
- *   1  per page: (site, digest), and (window of the site, digest | site's number)
- *      → two sorts
- *   2  different digests of a site: its pages
- *   3  different digests of a window, against its site's pages
+ *   1  per page: (site, digest of the page), and (window of the site, digest | number of the site)
+ *      → two sorters
+ *   2  distinct digests of a site: its number of pages
+ *   3  distinct digests of a window, compared with the number of pages of its site
  *
- * Of a digest 32 bits are compared with those of the same window. */
+ * Pages with the same window are distinguished by 32 bits of their digests. */
 #include "read/boilerplate_pass.h"
 
 #include <pthread.h>
@@ -19,7 +19,7 @@
 #include "text/site.h"
 
 typedef struct site {
-  uint64_t key; /* 0: free */
+  uint64_t key; /* 0: empty slot */
   uint32_t number;
 } site;
 
@@ -30,16 +30,16 @@ typedef struct counting {
   pthread_mutex_t lock;
   site *sites; /* a hash table, at most half full */
   size_t sites_n, sites_room;
-  uint32_t *pages_of;       /* per number */
+  uint32_t *pages_of;       /* pages per site number */
   struct counter *counters; /* one per thread */
 } counting;
 
-/* What one thread needs. */
+/* Working memory of one thread. */
 typedef struct counter {
   nd_boilerplate windows;
   nd_item *items;
   size_t cap;
-  uint64_t last; /* the site that came last, and its number */
+  uint64_t last; /* the most recent site, and its number */
   uint32_t last_number;
 } counter;
 
@@ -82,7 +82,7 @@ static nd_status count_page(void *context, unsigned member, const nd_read *read,
   counting *c = context;
   counter *t = &c->counters[member];
   uint64_t key = nd_site_key(read->document.url);
-  if (key == 0 || read->tokens->count == 0) return ND_OK; /* sets have no URL */
+  if (key == 0 || read->tokens->count == 0) return ND_OK; /* records of --format sets have no URL */
   uint32_t number;
   uint64_t digest = XXH3_64bits(read->tokens->text.p, read->tokens->text.n);
   nd_item page = {key, digest};
@@ -104,7 +104,7 @@ static nd_status count_pages(void *context, nd_item last, uint64_t count, nd_err
   return ND_OK;
 }
 
-/* Does a window recur often enough on its site? */
+/* Returns true if a window recurs often enough on its site. */
 static bool recurs(const counting *c, uint64_t count, uint32_t number) {
   nd_decimal share = c->reading->settings->options->boilerplate_share;
   return count >= ND_BOILERPLATE_PAGES &&

@@ -1,4 +1,4 @@
-/* Counting before reading; see census.h. */
+/* Counting the documents of shingles before the main pass; see census.h. */
 #include "read/census.h"
 
 #include <xxhash.h>
@@ -6,7 +6,7 @@
 #include "base/sorter.h"
 #include "read/prepass.h"
 
-/* What one thread needs. */
+/* Working memory of one thread. */
 typedef struct counter {
   nd_shingles shingles;
   nd_item *items;
@@ -33,7 +33,7 @@ static nd_status count_document(void *context, unsigned member, const nd_read *r
   ND_TRY(nd_array_grow(&t->items, &t->cap, t->shingles.n, sizeof *t->items, err));
   size_t n = 0;
   for (size_t i = 0; i < t->shingles.n; i++) {
-    /* What no document keeps need not be counted. */
+    /* Shingles that the sampling plan drops anyway are not counted. */
     uint64_t fingerprint = t->shingles.fingerprint[i];
     t->items[n] = (nd_item){fingerprint, digest};
     n += nd_sample_key(fingerprint) % c->modulus == c->residue;
@@ -41,7 +41,7 @@ static nd_status count_document(void *context, unsigned member, const nd_read *r
   return nd_sorter_add(c->sorter, t->items, n, err);
 }
 
-/* Keeps fingerprints that more than --sample sct digests have. */
+/* Collects the fingerprints that more than --sample sct documents have. */
 static nd_status take_common(void *context, nd_item last, uint64_t count, nd_error *err) {
   const nd_reading *r = context;
   return count > r->settings->sample.sct ? nd_shingle_set_add(r->common, last.key, err) : ND_OK;
@@ -65,7 +65,7 @@ static nd_status run(census *c, const char *tmp, nd_error *err) {
 nd_status nd_census(nd_reading *r, const char *tmp, nd_error *err) {
   nd_settings *s = r->settings;
   census c = {.reading = r, .modulus = s->sample.mod, .residue = s->sample.residue};
-  if (s->sample.plan.n) { /* the finest ratio of the plan */
+  if (s->sample.plan.n) { /* counts by the finest ratio of the plan */
     c.modulus = ND_PLAN_MOST_MODULUS;
     for (unsigned i = 0; i < s->sample.plan.n; i++)
       if (s->sample.plan.group[i].modulus < c.modulus) c.modulus = s->sample.plan.group[i].modulus;

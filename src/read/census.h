@@ -1,15 +1,15 @@
-/* A first look at the whole corpus, before it is read for good: which shingles
- * do too many documents have (--sample sct:N)?
+/* --sample sct:N: finds the shingles that more than N documents have, in a pass over the entire
+ * corpus before the main pass.
  *
- * The other collection of --against and all shards are counted; copies count
- * once.  Counts are exact, out of core: (shingle, digest of the document) is
- * sorted, and equal ones are neighbours. */
+ * The reference collection and all shards are counted; exact duplicates count once.  Counts are
+ * exact and computed out of core: (shingle, digest of the document) pairs are sorted, so that
+ * equal ones are adjacent. */
 #ifndef ND_READ_CENSUS_H
 #define ND_READ_CENSUS_H
 
 #include "read/reading.h"
 
-/* Counts for --sample sct:N into r->common, and hands that to the sampler of r->settings. */
+/* Stores the shingles in r->common and makes the sampler of r->settings use them. */
 nd_status nd_census(nd_reading *r, const char *tmp, nd_error *err) ND_MUST_CHECK;
 
 #endif

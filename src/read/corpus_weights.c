@@ -1,4 +1,4 @@
-/* Two passes over the texts: count, then sketch; see corpus_weights.h. */
+/* Two passes over the texts, to count and to sketch; see corpus_weights.h. */
 #include "read/corpus_weights.h"
 
 #include "base/threads.h"
@@ -14,7 +14,7 @@ typedef struct weigher {
   bool count; /* the first pass */
 } weigher;
 
-/* What one job needs. */
+/* Working memory of one job. */
 typedef struct scratch {
   nd_texts *texts;
   nd_buf text;

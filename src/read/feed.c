@@ -1,4 +1,4 @@
-/* Tasks and batches; see feed.h. */
+/* Partitioning the input into tasks and batches; see feed.h. */
 #include "read/feed.h"
 
 #include <pthread.h>
@@ -16,23 +16,23 @@ enum {
   SNIFF_BYTES = 1 << 16
 };
 
-/* The reading place of a task. */
+/* The state of reading one task. */
 typedef struct reader {
-  uint32_t task, file; /* file: the next one to open, or the open one */
+  uint32_t task, file; /* file: the open file, or the next one to open */
   uint32_t part;
-  uint64_t at; /* RANGE: where the next part begins */
+  uint64_t at; /* RANGE: offset of the next part */
   nd_stream *stream;
   const nd_format *format;
   uint32_t line;
-  bool any;     /* a frame of the open file was seen */
-  bool members; /* a packed archive: records are members */
+  bool any;     /* a frame of the open file has been read */
+  bool members; /* a compressed archive whose records are members */
   bool busy, finished;
 } reader;
 
 struct nd_feed {
   const nd_walk *walk;
   const nd_format *format;
-  nd_memory *memory[2]; /* of the tasks, when they are texts in memory */
+  nd_memory *memory[2]; /* one per task, if the input is texts in memory */
   nd_input_options options;
   nd_task *tasks;
   size_t task_n, task_cap;
@@ -45,8 +45,8 @@ struct nd_feed {
   pthread_mutex_t lock;
   pthread_cond_t change;
   uint32_t next_task, task_end;
-  nd_error unseen;  /* the first file that could not be looked into; status ND_OK: none */
-  reader **readers; /* streams being read */
+  nd_error unprobed; /* error of the first file whose format could not be probed; ND_OK: none */
+  reader **readers;  /* tasks being read */
   size_t reader_n, reader_cap;
   bool stopped;
 };
@@ -67,14 +67,14 @@ static nd_status add_task(nd_feed *f, nd_task task, nd_error *err) {
   return ND_OK;
 }
 
-/* What a stream shows at its place: as much as decides. */
+/* Peeks at the bytes that determine the format. */
 static nd_status look(nd_str *head, nd_stream *s, nd_error *err) {
   nd_status status = nd_stream_peek(head, s, SNIFF_BYTES, err);
   if (head->n > SNIFF_BYTES) head->n = SNIFF_BYTES;
   return status;
 }
 
-/* Damage hides what a file is: asks what comes behind it, in another stream. */
+/* The start of a file is damaged: detects the format after the damage, in another stream. */
 static nd_status sniff_behind(const nd_format **out, const char *name, nd_error *err) {
   nd_stream *s;
   ND_TRY(nd_stream_open(&s, name, err));
@@ -90,15 +90,15 @@ static nd_status sniff_behind(const nd_format **out, const char *name, nd_error 
   return status == ND_ERR_MEMORY ? status : ND_OK;
 }
 
-/* The format of an open stream.  *seen: ND_ERR_IO if what it begins with could not be read. */
+/* Detects the format of an open stream.  *seen is ND_ERR_IO if its start could not be read. */
 static nd_status sniff(const nd_format **out, nd_status *seen, const nd_feed *f, nd_stream *s,
                        nd_error *err) {
   *seen = ND_OK;
   *out = f->format;
   if (f->format) return ND_OK;
   nd_str head;
-  /* Whatever is readable decides, and the frames will report the rest; but what
-   * only lack of memory hides must not. */
+  /* The readable bytes decide, and reading the frames will report the rest.  But lack of memory
+   * must not change the result. */
   nd_status status = look(&head, s, err);
   if (status == ND_ERR_MEMORY) return status;
   *seen = status;
@@ -108,8 +108,8 @@ static nd_status sniff(const nd_format **out, nd_status *seen, const nd_feed *f,
   return hidden ? sniff_behind(out, nd_stream_name(s), err) : ND_OK;
 }
 
-/* A large file: ranges when it is plain and line-based, else a stream. */
-static nd_status plan_large(nd_feed *f, uint32_t number, nd_error *err) {
+/* Adds the tasks of a large file: ranges if it is plain and line-based, otherwise a stream. */
+static nd_status add_large(nd_feed *f, uint32_t number, nd_error *err) {
   const nd_input_file *file = &f->walk->files[number];
   nd_stream *s = NULL;
   const nd_format *format = NULL;
@@ -119,8 +119,8 @@ static nd_status plan_large(nd_feed *f, uint32_t number, nd_error *err) {
     status = sniff(&format, &seen, f, s, &local);
   nd_stream_close(s);
   if (status == ND_ERR_MEMORY) return nd_fail(err, status, "%s", local.message);
-  /* Any other failure becomes a reject. */
-  if (seen == ND_ERR_IO && f->unseen.status == ND_OK) f->unseen = local;
+  /* Any other failure becomes a rejected record. */
+  if (seen == ND_ERR_IO && f->unprobed.status == ND_OK) f->unprobed = local;
   if (!format || !format->line_based)
     return add_task(f, (nd_task){.kind = ND_TASK_STREAM, .file = number, .files = 1}, err);
   for (uint64_t begin = 0; begin < file->size; begin += RANGE_BYTES) {
@@ -167,7 +167,7 @@ nd_status nd_feed_new(nd_feed **out, const nd_walk *walk, const nd_format *forma
   for (uint32_t i = 0; i < walk->n;) {
     f->bytes += walk->files[i].size;
     if (walk->files[i].size > SMALL_FILE) {
-      ND_TRY(plan_large(f, i++, err));
+      ND_TRY(add_large(f, i++, err));
       continue;
     }
     nd_task group = {.kind = ND_TASK_FILES, .file = i};
@@ -192,8 +192,8 @@ nd_status nd_feed_again(nd_feed **out, const nd_feed *f, nd_error *err) {
   return ND_OK;
 }
 
-nd_status nd_feed_seen(const nd_feed *f, nd_error *err) {
-  return f->unseen.status == ND_OK ? ND_OK : nd_fail(err, ND_ERR_IO, "%s", f->unseen.message);
+nd_status nd_feed_check_probed(const nd_feed *f, nd_error *err) {
+  return f->unprobed.status == ND_OK ? ND_OK : nd_fail(err, ND_ERR_IO, "%s", f->unprobed.message);
 }
 
 static void free_reader(reader *r) {
@@ -264,21 +264,21 @@ void nd_feed_stop(nd_feed *f) {
   pthread_mutex_unlock(&f->lock);
 }
 
-/* Rejects the whole of a file that cannot be opened, or its unreadable rest. */
+/* Rejects a file that cannot be opened, or the unreadable rest of a file. */
 static nd_status reject_file(nd_batch *b, const reader *r, uint64_t offset, uint64_t length,
                              const char *reason, nd_error *err) {
   nd_raw where = {.file = r->file, .offset = offset, .length = length};
   return nd_batch_reject(b, &where, nd_str_of(reason), err);
 }
 
-/* Is the first frame behind damage the rest of a record whose beginning was lost?  The end of a
- * line can look like a line, so the first one is given up even if it is intact. */
+/* Returns true if the first frame after damage may be the rest of a record whose start was lost.
+ * The end of a line can look like a line, so the first one is rejected even if it is intact. */
 static bool is_rest(const nd_format *format, const nd_frame *frame) {
   if (format->is_rest) return format->is_rest(frame);
   return format->line_based || frame->kind == ND_FRAME_REJECT;
 }
 
-/* All there is up to the end or the next damage, as one frame. */
+/* Reads to the end of the file or to the next damage as one frame. */
 static nd_status frame_rest(nd_frame *out, nd_stream *s, nd_error *err) {
   *out = (nd_frame){.kind = ND_FRAME_END, .offset = nd_stream_offset(s)};
   nd_str seen;
@@ -291,9 +291,9 @@ static nd_status frame_rest(nd_frame *out, nd_stream *s, nd_error *err) {
   return status;
 }
 
-/* The stream failed in `frame`, local says why: rejects what cannot be read, from there to the
- * next record that can, and makes `frame` that record or the END.  A text is one record as long
- * as the file, so all the rest belongs to it. */
+/* Handles a stream failure, described in `local`, in `frame`: rejects the unreadable part up to the
+ * next readable record, and makes `frame` that record or the END.  In a text file, which is one
+ * record, the rest of the file belongs to it. */
 static nd_status pass_damage(nd_frame *frame, nd_error *local, nd_batch *b, reader *r,
                              const nd_feed *f, nd_error *err) {
   uint64_t from = frame->offset;
@@ -315,19 +315,19 @@ static nd_status pass_damage(nd_frame *frame, nd_error *local, nd_batch *b, read
   }
   if (status == ND_ERR_MEMORY)
     return nd_fail(err, status, "%s: %s", f->walk->files[r->file].path, local->message);
-  if (status != ND_OK) frame->kind = ND_FRAME_END; /* the rest is lost */
+  if (status != ND_OK) frame->kind = ND_FRAME_END; /* the rest of the file is lost */
   uint64_t to = frame->kind == ND_FRAME_END ? nd_stream_offset(r->stream) : frame->offset;
   return reject_file(b, r, from, to - from, why.message, err);
 }
 
-/* Reads on in the open file until the batch is full (*full) or the file ends. */
+/* Reads the open file until the batch is full (*full) or the file ends. */
 static nd_status read_file(nd_batch *b, reader *r, nd_feed *f, bool *full, nd_error *err) {
   const nd_input_file *file = &f->walk->files[r->file];
   nd_error local;
   *full = false;
   if (!r->stream) {
     nd_status opened = nd_stream_open(&r->stream, file->real, &local);
-    nd_status seen; /* what cannot be read will be a reject */
+    nd_status seen; /* unused: unreadable data becomes a rejected record */
     if (opened == ND_OK) opened = sniff(&r->format, &seen, f, r->stream, &local);
     if (opened == ND_ERR_MEMORY || opened == ND_ERR_USAGE)
       return nd_fail(err, opened, "%s: %s", file->path, local.message);
@@ -351,7 +351,7 @@ static nd_status read_file(nd_batch *b, reader *r, nd_feed *f, bool *full, nd_er
       ND_TRY(pass_damage(&frame, &local, b, r, f, err));
       if (frame.kind == ND_FRAME_END) return ND_OK;
     }
-    /* An empty file is a document too: it is counted and kept. */
+    /* An empty file is a document, too: it is counted and kept. */
     bool empty = frame.kind == ND_FRAME_END && !r->any && r->format->whole_stream;
     bool first = !r->any;
     r->any = true;
@@ -382,7 +382,7 @@ static nd_status read_file(nd_batch *b, reader *r, nd_feed *f, bool *full, nd_er
   }
 }
 
-/* Fills a batch from a task's files. */
+/* Fills a batch from the files of a task. */
 static nd_status read_part(nd_batch *b, reader *r, nd_feed *f, nd_error *err) {
   const nd_task *task = &f->tasks[r->task];
   b->task = r->task;
@@ -423,7 +423,7 @@ static nd_status read_range(nd_batch *b, reader *r, nd_feed *f, nd_error *err) {
     return status;
   }
   if (status != ND_OK) {
-    /* Vanished, shrunk or unreadable: the rest of this range is lost, and said to be. */
+    /* The file disappeared, shrank or is unreadable: rejects the rest of the range. */
     uint64_t lines = b->lines;
     empty_batch(b);
     b->lines_relative = true;
@@ -453,7 +453,7 @@ static uint64_t task_bytes(const nd_feed *f, const nd_task *task) {
   return bytes;
 }
 
-/* Under the lock: a reader that nobody uses, or a new one; NULL: nothing left. */
+/* Gets an idle reader or a new one, NULL if nothing is left.  Called with the lock held. */
 static nd_status choose(reader **out, nd_feed *f, nd_error *err) {
   *out = NULL;
   for (;;) {

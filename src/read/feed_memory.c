@@ -1,4 +1,4 @@
-/* Texts in memory → batches; see feed_memory.h. */
+/* Batches of texts in memory; see feed_memory.h. */
 #include "read/feed_memory.h"
 
 #include <inttypes.h>
@@ -10,9 +10,9 @@ enum { BATCH_BYTES = 2 << 20 };
 
 struct nd_memory {
   const nd_text_stream *stream;
-  uint64_t *first; /* of chunks that stay: the number of the first text of each */
-  size_t chunk;    /* where reading goes on: the chunk … */
-  uint64_t row;    /* … and its text */
+  uint64_t *first; /* number of the first text of each chunk, if chunks stay */
+  size_t chunk;    /* the chunk being read */
+  uint64_t row;    /* the next text in it */
   nd_chunk texts, facts;
   uint64_t done; /* texts read */
 };
@@ -30,7 +30,7 @@ nd_status nd_memory_new(nd_memory **out, const nd_text_stream *stream, nd_error 
     m->first[i] = n;
     n += stream->chunks[i].n;
     if (n >= UINT32_MAX)
-      return nd_fail(err, ND_ERR_LIMIT, "more than 4,294,967,294 texts are too many for one run");
+      return nd_fail(err, ND_ERR_LIMIT, "more than 4,294,967,294 texts; split the input");
     if (stream->facts && stream->facts[i].n != stream->chunks[i].n)
       return nd_fail(err, ND_ERR_USAGE,
                      "chunk %zu has %" PRIu64 " texts, but %" PRIu64 " values for --keep", i,
@@ -64,7 +64,7 @@ static uint64_t chunk_bytes(const nd_chunk *c) {
 
 uint64_t nd_memory_bytes(const nd_memory *m) {
   uint64_t bytes = 0;
-  if (m->stream->next) return 0; /* not known */
+  if (m->stream->next) return 0; /* unknown */
   for (size_t i = 0; i < m->stream->n; i++) bytes += chunk_bytes(&m->stream->chunks[i]);
   return bytes;
 }
@@ -73,7 +73,7 @@ uint64_t nd_memory_texts(const nd_memory *m) {
   return m->done;
 }
 
-/* Makes m->texts the chunk that holds the next text; *more = false at the end. */
+/* Advances m->texts to the chunk with the next text; *more is false at the end. */
 static nd_status turn_to_chunk(bool *more, nd_memory *m, nd_error *err) {
   const nd_text_stream *s = m->stream;
   while (m->row == m->texts.n) {
@@ -135,7 +135,7 @@ nd_status nd_memory_batch(nd_batch *b, nd_memory *m, uint32_t task, const nd_for
     b->last = !more;
     if (b->last) return ND_OK;
     if (m->done >= UINT32_MAX - 1)
-      return nd_fail(err, ND_ERR_LIMIT, "more than 4,294,967,294 texts are too many for one run");
+      return nd_fail(err, ND_ERR_LIMIT, "more than 4,294,967,294 texts; split the input");
     nd_str text;
     int null;
     ND_TRY(nd_chunk_text(&text, &null, &m->texts, m->row, err));
@@ -161,7 +161,7 @@ nd_str nd_memory_text(const nd_memory *m, uint32_t text) {
   }
   nd_str out = {"", 0};
   int null;
-  /* It was read without failure before. */
+  /* Cannot fail: the text was read before. */
   nd_status status =
       nd_chunk_text(&out, &null, &m->stream->chunks[low], text - m->first[low], NULL);
   (void)status;

@@ -1,8 +1,7 @@
-/* One range of a line-based file, read with pread, without copies.
+/* Reads one range of a line-based file with pread, without copies.
  *
- * A line belongs to the range in which it begins.  Bytes are read as they are
- * needed, a range in one piece where its lines are not too many for a batch;
- * only a line that crosses the end needs more. */
+ * A line belongs to the range in which it begins.  A range is read in one piece if its lines fit
+ * into a batch, otherwise as needed; only a line that crosses the end of the range needs more. */
 #include "read/feed_range.h"
 
 #include <fcntl.h>
@@ -24,11 +23,11 @@ nd_status nd_batch_reject(nd_batch *b, const nd_raw *where, nd_str reason, nd_er
 typedef struct range {
   int fd;
   const char *name;
-  uint64_t size;  /* of the file */
+  uint64_t size;  /* size of the file */
   uint64_t start; /* file offset of b->bytes.p[0] */
 } range;
 
-/* Appends up to `n` bytes of the file after those in the batch. */
+/* Appends up to n bytes of the file to those in the batch. */
 static nd_status read_more(nd_batch *b, const range *r, size_t n, nd_error *err) {
   uint64_t at = r->start + b->bytes.n;
   if (n > r->size - at) n = (size_t)(r->size - at);
@@ -38,8 +37,8 @@ static nd_status read_more(nd_batch *b, const range *r, size_t n, nd_error *err)
   return ND_OK;
 }
 
-/* Where the line that holds file offset `from` ends (after its newline), with
- * flat memory: for lines too long to keep. */
+/* Finds the end of the line (after its newline) that contains file offset `from`, in constant
+ * memory: the line may be too long to keep. */
 static nd_status find_line_end(uint64_t *end, nd_batch *b, const range *r, uint64_t from,
                                nd_error *err) {
   ND_TRY(nd_buf_reserve(&b->look, MORE, err));
@@ -58,7 +57,7 @@ static nd_status find_line_end(uint64_t *end, nd_batch *b, const range *r, uint6
   return ND_OK;
 }
 
-/* The rule of nd_frame_line, so that a packed file gives the same records. */
+/* Blank by the rule of nd_frame_line, so that a compressed file gives the same records. */
 static bool is_blank(const char *p, size_t n) {
   for (size_t i = 0; i < n; i++) {
     if (p[i] != ' ' && !(p[i] >= '\t' && p[i] <= '\r')) return false;
@@ -66,14 +65,14 @@ static bool is_blank(const char *p, size_t n) {
   return true;
 }
 
-/* Cuts from the batch's first byte on; *next is where the next part begins. */
+/* Splits the batch's bytes into lines; *next_part is the offset at which the next part begins. */
 static nd_status cut_lines(nd_batch *b, uint64_t *next_part, const nd_task *task, const range *r,
                            const nd_input_options *o, nd_error *err) {
   const bool skip_blank = !task->format->blank_lines;
   size_t at = 0;
   while (r->start + at < task->end && b->lines < ND_BATCH_RECORDS) {
     const char *newline = memchr(b->bytes.p + at, '\n', b->bytes.n - at);
-    /* One byte more than a document may have: it can be the "\r" of the line's end. */
+    /* One byte more than --max-document, which may be the "\r" of a line end. */
     while (!newline && r->start + b->bytes.n < r->size && b->bytes.n - at <= o->max_document + 1) {
       size_t seen = b->bytes.n;
       ND_TRY(read_more(b, r, MORE, err));
@@ -96,7 +95,7 @@ static nd_status cut_lines(nd_batch *b, uint64_t *next_part, const nd_task *task
       nd_fail(&reason, ND_ERR_LIMIT, "longer than --max-document (%llu bytes)",
               (unsigned long long)o->max_document);
       ND_TRY(nd_batch_reject(b, &raw, nd_str_of(reason.message), err));
-      if (!newline) { /* its end is not in the batch */
+      if (!newline) { /* the end of the line is not in the batch */
         *next_part = end;
         return ND_OK;
       }
@@ -119,16 +118,16 @@ nd_status nd_feed_range(nd_batch *b, uint64_t *at, bool first, const nd_task *ta
   b->range_file = task->file;
   ND_TRY(nd_io_open(&r.fd, file->real, O_RDONLY, 0, err));
   nd_status status = ND_OK;
-  /* One byte before: is there a line end just before the range? */
+  /* Starts one byte earlier, to see whether a line ends just before the range. */
   if (first && task->begin) {
-    /* No further than the range: a line of gigabytes crosses many of them. */
+    /* Stays within the range: a line of gigabytes crosses many of them. */
     range own = r;
     if (own.size > task->end) own.size = task->end;
     status = find_line_end(at, b, &own, task->begin - 1, err);
   }
   r.start = *at;
   if (status == ND_OK && r.start < task->end) {
-    /* After a full batch the lines are short: read what another one may need. */
+    /* After a full batch, lines are short: reads enough for another batch. */
     uint64_t want = task->end - r.start;
     if (!first && want > MORE) want = MORE;
     status = read_more(b, &r, (size_t)want, err);

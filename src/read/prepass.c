@@ -1,4 +1,4 @@
-/* Threads over the batches of a feed of its own; see prepass.h. */
+/* Reading the batches of a separate feed on all threads; see prepass.h. */
 #include "read/prepass.h"
 
 #include "base/threads.h"

@@ -1,4 +1,4 @@
-/* Threads that read batches into blocks; see reading.h. */
+/* Reading batches into blocks on all threads; see reading.h. */
 #include "read/reading.h"
 
 #include "base/clock.h"
@@ -19,10 +19,10 @@ void nd_reading_clear(nd_reading *r) {
   r->common = r->boilerplate = NULL;
 }
 
-/* A reading thread holds a range, its records and its block: as many threads as fit. */
+/* A reading thread needs memory for a range, its records and its block. */
 unsigned nd_reading_threads(const nd_settings *s) {
-  const uint64_t each = UINT64_C(16) << 20, spare = UINT64_C(32) << 20;
-  uint64_t fit = (s->memory + spare) / each;
+  const uint64_t each = UINT64_C(16) << 20, overhead = UINT64_C(32) << 20;
+  uint64_t fit = (s->memory + overhead) / each;
   return fit < s->threads ? (unsigned)fit : s->threads;
 }
 
@@ -40,7 +40,7 @@ static nd_status tick(pass *p, unsigned member, nd_error *err) {
   return r->progress(r->context, p->documents, err);
 }
 
-/* One thread: batches until none is left. */
+/* Reads batches until none is left, on one thread. */
 static nd_status read_batches(pass *p, unsigned member, nd_signer *signer, nd_batch *batch,
                               nd_block *block, nd_log *log, nd_error *err) {
   for (;;) {
@@ -79,20 +79,19 @@ nd_status nd_reading_run(nd_reading *r, uint64_t documents, nd_error *err) {
   unsigned threads = nd_reading_threads(r->settings);
   nd_feed_skip_done(r->feed, is_done, r->store, threads);
   pass p = {.reading = r, .began = nd_clock_now(), .documents = documents, .last_tick = -1};
-  /* The first thread may get no batch, and a short run never sees a tick. */
+  /* Reports at once: the first thread may get no batch, and short runs end before a tick. */
   if (r->progress) ND_TRY(r->progress(r->context, documents, err));
   return nd_threads_run(threads, threads, read_member, &p, err);
 }
 
 static nd_status read_otherwise(const nd_reading *r, uint64_t documents, uint64_t rejects,
                                 nd_error *err) {
-  return nd_fail(
-      err, ND_ERR_IO,
-      "the input could not be read alike twice: %llu documents and %llu rejected records "
-      "while counting, then %llu and %llu; run again, and look for a failing disk if "
-      "that repeats",
-      (unsigned long long)r->count_documents, (unsigned long long)r->count_rejects,
-      (unsigned long long)documents, (unsigned long long)rejects);
+  return nd_fail(err, ND_ERR_IO,
+                 "the two passes read different input: %llu documents and %llu rejected records "
+                 "while counting, then %llu and %llu; run again, and check for a failing disk if "
+                 "it happens again",
+                 (unsigned long long)r->count_documents, (unsigned long long)r->count_rejects,
+                 (unsigned long long)documents, (unsigned long long)rejects);
 }
 
 nd_status nd_reading_counted(nd_reading *r, uint64_t documents, uint64_t rejects, nd_error *err) {
@@ -104,7 +103,7 @@ nd_status nd_reading_counted(nd_reading *r, uint64_t documents, uint64_t rejects
   return ND_OK;
 }
 
-/* Blocks that were made with wrong counts must be abandoned. */
+/* Removes blocks that were made with wrong counts. */
 static nd_status check_counted(nd_reading *r, nd_error *err) {
   uint64_t documents = 0, rejects = 0;
   for (size_t i = 0; i < r->store->block_n; i++) {
@@ -120,7 +119,7 @@ static nd_status check_counted(nd_reading *r, nd_error *err) {
   return status;
 }
 
-/* The first document of the other collection; the number of documents if there is none. */
+/* Gets the first document of the reference collection; the number of documents if there is none. */
 static nd_status find_split(uint32_t *out, const nd_reading *r, nd_error *err) {
   const nd_store *s = r->store;
   *out = (uint32_t)s->documents;

@@ -1,8 +1,8 @@
-/* The first pass: every document of the input, once, into the store.
+/* The first pass, which reads every document of the input into the store.
  *
  *   (boilerplate_pass, census: count something first) → nd_reading_run → nd_reading_seal
  *
- * A reading borrows the walk, the feed and the store of a run; it owns only what it counted. */
+ * A reading borrows the walk, the feed and the store of a run; it owns only its counts. */
 #ifndef ND_READ_READING_H
 #define ND_READ_READING_H
 
@@ -12,7 +12,7 @@
 #include "store/store.h"
 
 typedef struct nd_reading {
-  nd_settings *settings; /* the counting passes fill in what the samplers need to know */
+  nd_settings *settings; /* the counting passes add what the samplers need */
   const nd_walk *walk;
   nd_feed *feed; /* NULL: the inputs are sketch files */
   nd_store *store;
@@ -22,23 +22,23 @@ typedef struct nd_reading {
   void *context;
   nd_shingle_set *common;      /* owned: too common shingles (--sample sct); NULL: not counted */
   nd_shingle_set *boilerplate; /* owned: recurring passages; NULL: not counted */
-  bool counted;                /* a counting pass read the input before, and found this many: */
+  bool counted;                /* a counting pass has read the input and found these counts: */
   uint64_t count_documents, count_rejects;
 } nd_reading;
 void nd_reading_clear(nd_reading *r);
 
-/* Threads that may read at once within the budget. */
+/* Returns the number of threads that can read within the memory budget. */
 unsigned nd_reading_threads(const nd_settings *s);
 
-/* Notes what a counting pass found.  Returns ND_ERR_IO if an earlier one found another number. */
+/* Records the counts of a counting pass.  Returns ND_ERR_IO if an earlier pass had other counts. */
 nd_status nd_reading_counted(nd_reading *r, uint64_t documents, uint64_t rejects,
                              nd_error *err) ND_MUST_CHECK;
 
-/* Reads, on all threads, what the store does not hold yet, which has `documents` already. */
+/* Reads on all threads what the store does not have yet; `documents` is the number it has. */
 nd_status nd_reading_run(nd_reading *r, uint64_t documents, nd_error *err) ND_MUST_CHECK;
 
-/* Puts the store in order, and makes `source` the way to its texts.  Returns ND_ERR_IO, and
- * removes the blocks, if a counting pass saw other documents than are stored. */
+/* Seals the store and initializes `source`, which reads its texts.  Returns ND_ERR_IO, and removes
+ * the blocks, if a counting pass saw other documents than are stored. */
 nd_status nd_reading_seal(nd_text_source *source, nd_reading *r, nd_error *err) ND_MUST_CHECK;
 
 #endif

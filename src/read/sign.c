@@ -1,4 +1,4 @@
-/* Signing batches; see sign.h. */
+/* Computing sketches of batches; see sign.h. */
 #include "read/sign.h"
 
 #include <xxhash.h>
@@ -21,12 +21,12 @@ struct nd_signer {
   nd_shingles shingles;
   nd_sampler sampler;
   nd_boilerplate boilerplate;
-  size_t stripped; /* tokens of the last document that are boilerplate … */
-  bool whole;      /* … all of them, which stay */
+  size_t stripped; /* boilerplate tokens removed from the last document */
+  bool whole;      /* it was all boilerplate, so nothing was removed */
   uint64_t site;   /* its site; 0: unknown */
   nd_sketches sketches;
-  nd_str secret;   /* of the digests; empty: the seed alone */
-  bool keep_texts; /* of ranges too */
+  nd_str secret;   /* key of the digests; empty: they depend on the seed only */
+  bool keep_texts; /* also stores the texts of ranges */
   nd_signer_watch watch;
   void *watch_context;
 };
@@ -52,7 +52,7 @@ void nd_signer_free(nd_signer *s) {
   nd_free(s);
 }
 
-void nd_signer_apart(nd_signer *s, nd_str secret, bool keep_texts) {
+void nd_signer_for_stage(nd_signer *s, nd_str secret, bool keep_texts) {
   s->secret = secret;
   s->keep_texts = keep_texts;
 }
@@ -62,7 +62,7 @@ void nd_signer_watched(nd_signer *s, nd_signer_watch watch, void *context) {
   s->watch_context = context;
 }
 
-/* Buffers that one giant document has blown up go back to the system. */
+/* Returns buffers that a giant document has enlarged to the system. */
 static void shrink_grown(nd_signer *s) {
   if (s->tokens.text.cap + s->plain.text.cap + s->decoder.body.cap < BIG_BUFFER) return;
   nd_decoder_clear(&s->decoder);
@@ -72,16 +72,16 @@ static void shrink_grown(nd_signer *s) {
   nd_shingles_clear(&s->sketches.features);
 }
 
-/* --ignore-boilerplate: tokens of the site's passages are none of the document's. */
+/* --ignore-boilerplate: removes the tokens of passages that recur on the document's site. */
 static nd_status strip(nd_signer *s, const nd_document *d, nd_error *err) {
   const nd_settings *set = s->settings;
   size_t before = s->tokens.count;
   s->stripped = 0;
   s->whole = false;
   if (!set->options->ignore_boilerplate || set->counting_passages) return ND_OK;
-  s->site = nd_site_key(d->url); /* sets have none */
+  s->site = nd_site_key(d->url); /* 0 for --format sets */
   if (!set->passages)
-    return nd_fail(err, ND_ERR_USAGE, "--ignore-boilerplate needs the whole corpus at once");
+    return nd_fail(err, ND_ERR_USAGE, "--ignore-boilerplate needs the entire corpus at once");
   if (!s->site) return ND_OK;
   ND_TRY(nd_boilerplate_strip(&s->stripped, &s->boilerplate, &s->tokens, s->site,
                               nd_boilerplate_window(set->tokens), set->passages, err));
@@ -89,7 +89,7 @@ static nd_status strip(nd_signer *s, const nd_document *d, nd_error *err) {
   return ND_OK;
 }
 
-/* A document's body → its text → its tokens. */
+/* Splits a document: body → text → tokens. */
 static nd_status split(nd_str *text, nd_signer *s, const nd_document *d, nd_error *err) {
   if (d->kind == ND_KIND_SETS) {
     *text = d->body;
@@ -124,7 +124,7 @@ nd_status nd_signer_read(nd_read *out, nd_signer *s, const nd_format *format, nd
   return split(&out->text, s, d, err);
 }
 
-/* The document's shingles, or (--sample) those of them that are kept. */
+/* Computes the document's shingles; with --sample, only those that are kept. */
 static nd_status make_shingles(nd_block *b, nd_signer *s, size_t row, nd_error *err) {
   const nd_settings *set = s->settings;
   nd_str text = nd_buf_str(&s->tokens.text);
@@ -175,7 +175,7 @@ static nd_status add_document(nd_block *b, nd_signer *s, const nd_document *d, c
   ND_TRY(nd_buf_append(&b->ids, d->id.p, d->id.n, err));
   if (!b->head.raw) ND_TRY(nd_buf_append(&b->texts, text.p, text.n, err));
   if (b->texts.n >= UINT32_MAX || b->ids.n >= UINT32_MAX)
-    return nd_fail(err, ND_ERR_LIMIT, "the documents of one batch grew beyond 4 GiB");
+    return nd_fail(err, ND_ERR_LIMIT, "the documents of one batch exceed 4 GiB");
   b->id_end[row] = (uint32_t)b->ids.n;
   b->text_end[row] = (uint32_t)b->texts.n;
   ND_TRY(nd_buf_append(&b->urls, d->url.p, d->url.n < URL_MOST ? d->url.n : URL_MOST, err));
@@ -249,7 +249,7 @@ nd_status nd_signer_fill(nd_block *block, nd_signer *s, const nd_batch *batch, n
   block->head.lines_relative = batch->lines_relative;
   block->head.range_file = batch->range_file;
   block->head.lines = batch->lines;
-  /* A range lies on the disk as it is, a column in memory: texts can be read again. */
+  /* Texts of a plain range or of a column in memory can be read again. */
   block->head.raw = (batch->lines_relative || batch->stays) && !s->keep_texts;
   block->head.others = batch->others;
   block->head.raw_bytes = batch->raw_bytes;

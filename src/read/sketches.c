@@ -1,4 +1,4 @@
-/* Making rows of sketches; see sketches.h. */
+/* Computing sketch rows; see sketches.h. */
 #include "read/sketches.h"
 
 #include "sketch/supershingle.h"
@@ -17,12 +17,12 @@ nd_status nd_sketches_init(nd_sketches *s, const nd_settings *settings, nd_error
   uint64_t seed = settings->options->seed;
   if (settings->permutations)
     ND_TRY(make_values(&s->min, &s->minhash, settings->family, settings->permutations, seed, err));
-  /* Equal numbers of min values are equal values. */
+  /* With equal numbers of MinHash values, the values are the same. */
   if (row->words[ND_PART_SUPERSHINGLE] && settings->min_values != settings->permutations)
     ND_TRY(make_values(&s->grouped, &s->groups, settings->family, settings->min_values, seed, err));
   if (row->words[ND_PART_PROJECTION])
     ND_TRY(nd_projection_init(&s->projection, settings->bits, seed, err));
-  /* TF-IDF knows its weights only when all documents have been read. */
+  /* TF-IDF weights are known only when all documents have been read. */
   if (row->words[ND_PART_SIMHASH] && settings->weights != ND_WEIGHTS_TFIDF)
     ND_TRY(nd_simhash_init(&s->simhash, settings->weights, seed, NULL, err));
   return ND_OK;

@@ -1,4 +1,4 @@
-/* Reading texts again; see texts.h. */
+/* Reading the texts of documents again; see texts.h. */
 #include "read/texts.h"
 
 #include <fcntl.h>
@@ -11,16 +11,16 @@ enum { OPEN_FILES = 16, NEAR = 1 << 15, WINDOW = 1 << 17 };
 struct nd_texts {
   nd_text_source source;
   nd_signer *signer;
-  nd_buf raw; /* bytes of a file: one document, or a window when reading on and on */
+  nd_buf raw; /* bytes of a file: one document, or a window for sequential reading */
   uint32_t raw_file;
   uint64_t raw_at;
-  nd_span span[ND_SPANS]; /* of the documents from span_first on */
+  nd_span span[ND_SPANS]; /* spans of the documents starting with span_first */
   size_t span_n;
   uint32_t span_first;
   struct {
     int fd;
     uint32_t file;
-  } open[OPEN_FILES]; /* by file number modulo OPEN_FILES; fd < 0: none */
+  } open[OPEN_FILES]; /* indexed by file number modulo OPEN_FILES; fd < 0: closed */
 };
 
 uint64_t nd_source_shingles(const nd_text_source *s) {
@@ -67,8 +67,8 @@ static nd_status open_file(int *fd, nd_texts *t, uint32_t file, nd_error *err) {
   return ND_OK;
 }
 
-/* Bytes of a file.  Documents are often asked for in the file's order: then a
- * larger piece is read at once. */
+/* Reads bytes of a file.  Documents are often requested in the order of the file; then a larger
+ * piece is read at once. */
 static nd_status read_raw(nd_str *out, nd_texts *t, int fd, uint32_t file, uint64_t at, size_t n,
                           nd_error *err) {
   const nd_input_file *f = &t->source.walk->files[file];
@@ -95,7 +95,7 @@ nd_str nd_line_of(nd_str raw) {
   return raw;
 }
 
-/* A line of a file without its end. */
+/* Reads a line of a file, without its line end. */
 static nd_status read_line(nd_str *raw, nd_texts *t, const nd_task *task, nd_span span,
                            nd_error *err) {
   int fd;
@@ -128,7 +128,7 @@ static nd_status read_again(nd_buf *out, nd_texts *t, const nd_block_ref *b, nd_
   return nd_buf_append(out, read.tokens->text.p, read.tokens->text.n, err);
 }
 
-/* Spans that are not at hand are read some at a time, for those who go on to the next. */
+/* Spans that are not in memory are read in groups, for sequential access. */
 static nd_status span_of(nd_span *out, nd_texts *t, size_t block, uint32_t document,
                          nd_error *err) {
   const nd_store *s = t->source.store;

@@ -1,8 +1,7 @@
 /* Token texts of documents, for the verifier; one reader per thread.
  *
- * Documents of a plain, line-based file are not stored a second time: they are
- * read again from the input, where they lie anyway.  All others come from the
- * store. */
+ * Documents of a plain, line-based file are not stored again: they are read from the input.  All
+ * others are read from the store. */
 #ifndef ND_READ_TEXTS_H
 #define ND_READ_TEXTS_H
 
@@ -11,17 +10,16 @@
 #include "settings/settings.h"
 #include "store/store.h"
 
-/* Where texts come from; shared by all readers. */
+/* The source of texts, shared by all readers. */
 typedef struct nd_text_source {
   const nd_store *store;
   const nd_walk *walk;
   const nd_feed *feed;
   const nd_settings *settings;
   const nd_hooks *hooks; /* may be NULL */
-  uint32_t split;        /* --against: the other collection's first document; else their number */
-  /* Texts that lie elsewhere: this gives them instead of the store; may be NULL. */
+  uint32_t split;        /* first document of the reference collection; else number of documents */
+  /* Fetch texts and sketch rows that are not in the store; may be NULL. */
   nd_status (*fetch)(nd_buf *out, void *context, uint32_t document, nd_error *err);
-  /* … and this their rows of sketches. */
   nd_status (*fetch_row)(uint64_t *out, void *context, uint32_t document, nd_error *err);
   void *fetch_context;
 } nd_text_source;
@@ -30,10 +28,10 @@ static inline bool nd_source_has_other(const nd_text_source *s) {
   return s->settings->options->against[0] != '\0';
 }
 
-/* About how many shingles all documents have, repeated ones included. */
+/* Estimates the number of shingles of all documents, with repetitions. */
 uint64_t nd_source_shingles(const nd_text_source *s);
 
-/* A record of a file without the end of its line. */
+/* Returns a record of a file without its line end. */
 nd_str nd_line_of(nd_str raw);
 
 typedef struct nd_texts nd_texts;
@@ -41,7 +39,7 @@ typedef struct nd_texts nd_texts;
 nd_status nd_texts_new(nd_texts **out, const nd_text_source *source, nd_error *err) ND_MUST_CHECK;
 void nd_texts_free(nd_texts *t);
 
-/* The token text of a document into `out` (emptied first). */
+/* Stores the token text of a document in `out`. */
 nd_status nd_texts_get(nd_buf *out, nd_texts *t, uint32_t document, nd_error *err) ND_MUST_CHECK;
 
 #endif

@@ -78,7 +78,7 @@ nd_status nd_stage_new(nd_stage **out, const nd_options *options, int dedup, con
     nd_stage_free(s);
     return status;
   }
-  nd_signer_apart(s->signer, (nd_str){s->secret, sizeof s->secret}, false);
+  nd_signer_for_stage(s->signer, (nd_str){s->secret, sizeof s->secret}, false);
   *out = s;
   return ND_OK;
 }

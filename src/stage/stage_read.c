@@ -40,7 +40,7 @@ nd_status nd_intake_files(nd_intake **out, const nd_stage *s, const nd_stage_fil
     p->walk.n = p->walk.inputs = p->walk.cap = n;
     status = nd_feed_new(&p->feed, &p->walk, s->settings.format, &s->settings.input, err);
     /* Tasks are told by their number: all who plan these files must come to the same ones. */
-    if (status == ND_OK) status = nd_feed_seen(p->feed, err);
+    if (status == ND_OK) status = nd_feed_check_probed(p->feed, err);
   }
   if (status != ND_OK) {
     nd_intake_free(p);
@@ -94,7 +94,7 @@ nd_status nd_reader_open(nd_reader **out, nd_stage *s, const nd_intake *p, uint3
     return status;
   }
   nd_feed_span(r->feed, begin, end);
-  nd_signer_apart(s->signer, (nd_str){s->secret, sizeof s->secret}, keep_texts);
+  nd_signer_for_stage(s->signer, (nd_str){s->secret, sizeof s->secret}, keep_texts);
   *out = r;
   return ND_OK;
 }

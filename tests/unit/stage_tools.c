@@ -1,5 +1,5 @@
-#include "settings/option_fields.h"
 #include "stage_tools.h"
+#include "settings/option_fields.h"
 
 #include "tools.h"
 

@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 #include "neardup.h"
-#include "tools.h"
 #include "settings/option_fields.h"
+#include "tools.h"
 
 static char dir[] = "/tmp/nd_test_explain_XXXXXX";
 static char path[2][100];

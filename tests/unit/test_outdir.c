@@ -13,8 +13,8 @@
 
 #include "base/dir.h"
 #include "neardup/outdir.h"
-#include "tools.h"
 #include "settings/option_fields.h"
+#include "tools.h"
 
 static char base[] = "/tmp/nd_test_outdir_XXXXXX";
 static char dir[80];

@@ -257,7 +257,7 @@ static void one_at_a_time(void **state) {
   nd_options_init(&o);
   ok(nd_options_set(&o, "ignore-boilerplate", "yes", &err));
   assert_int_equal(inspect(&input, 1, &o), ND_ERR_USAGE);
-  assert_non_null(strstr(err.message, "the whole corpus at once"));
+  assert_non_null(strstr(err.message, "the entire corpus at once"));
 }
 
 /* Names without end, and no room for what is asked. */

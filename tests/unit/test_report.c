@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 #include "report/report.h"
-#include "tools.h"
 #include "settings/option_fields.h"
+#include "tools.h"
 
 static void long_names_are_cut_between_characters(void **state) {
   (void)state;

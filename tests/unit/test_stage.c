@@ -17,8 +17,8 @@
 #include "base/io.h"
 #include "naive_corpus.h"
 #include "neardup/stage.h"
-#include "stage_walk.h"
 #include "settings/option_fields.h"
+#include "stage_walk.h"
 #include "store/workdir.h"
 
 enum { MOST_BLOCKS = 64, MOST_PLACES = 200, MOST_RUNS = 64 };

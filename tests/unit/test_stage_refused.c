@@ -15,8 +15,8 @@
 #include "every_place.h"
 #include "naive_corpus.h"
 #include "neardup/stage.h"
-#include "stage_walk.h"
 #include "settings/option_fields.h"
+#include "stage_walk.h"
 #include "store/workdir.h"
 
 static char dir[] = "/tmp/nd_test_refused_XXXXXX";

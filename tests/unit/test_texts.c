@@ -17,8 +17,8 @@
 #include "store/workdir.h"
 
 #include "every_place.h"
-#include "tools.h"
 #include "settings/option_fields.h"
+#include "tools.h"
 
 enum { FILES = 17, LINES = 12, PAD = 400000 };
 static char dir[] = "/tmp/nd_test_texts_XXXXXX";

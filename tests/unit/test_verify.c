@@ -12,8 +12,8 @@
 
 #include "job/job.h"
 #include "neardup.h"
-#include "tools.h"
 #include "settings/option_fields.h"
+#include "tools.h"
 #include "verify/verify.h"
 
 /* --- rounds ------------------------------------------------------------------------- */
