@@ -36,25 +36,26 @@ _neardup_options() {
 # The words that an option takes; nothing: file names, or anything.
 _neardup_values() {
   case $1 in
+    # words: written by tools/man-options
     --format) echo 'auto text lines jsonl warc arc trec sets' ;;
     --tokens) echo 'words web codepoints' ;;
-    --shingle) echo 'auto words:5 chars:9 aligned:64' ;;
-    --method | --candidates | --confirm) echo 'minhash digest exact join allpairs ppjoin ppjoin+ supershingle simhash projection combined
-      combined-site' ;;
+    --method | --candidates | --confirm) echo 'minhash digest exact join allpairs ppjoin ppjoin+ supershingle projection simhash combined combined-site' ;;
     --similarity) echo 'jaccard cosine overlap edit containment' ;;
     --fingerprint) echo 'rabin xxh3 md5' ;;
     --verify) echo 'exact sample sketch none' ;;
+    --columns) echo 'similarity exact minhash supershingle projection simhash site' ;;
+    --cluster) echo 'star components' ;;
+    --resume) echo 'auto never' ;;
+    --sync) echo 'yes no' ;;
     --family) echo 'fast linear' ;;
     --weights) echo 'one tf tfidf' ;;
     --features) echo 'tokens shingles' ;;
-    --columns) echo 'similarity exact minhash supershingle projection simhash site' ;;
-    --cluster) echo 'star components' ;;
+    --progress) echo 'auto json none' ;;
+    # words end
+    --shingle) echo 'auto words:5 chars:9 aligned:64' ;;
+    --keep) echo 'first longest shortest oldest newest url centre field:' ;;
     --by) echo 'size site' ;;
     --as | --truth-kind | --result-kind | --pairs-kind) echo 'auto pairs clusters' ;;
-    --keep) echo 'first longest shortest oldest newest url centre field:' ;;
-    --resume) echo 'auto never' ;;
-    --sync) echo 'yes no' ;;
-    --progress) echo 'auto json none' ;;
     --seed) echo 'random' ;;
   esac
 }

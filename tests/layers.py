@@ -43,6 +43,7 @@ ROOMS = {
     "sketchfile": "input text sketch candidate similarity settings outdir store",
     "read": "input text feature sketch candidate cluster settings store",
     "find": "text feature sketch candidate similarity join settings store read",
+    "method": "text sketch candidate similarity output settings find",
     "verify": "text feature similarity cluster settings read find",
     "result": "similarity cluster output settings outdir store read find verify",
     "report": "text similarity cluster output settings store result",

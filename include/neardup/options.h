@@ -50,17 +50,21 @@ typedef struct nd_option_info {
   nd_option_type type;
   const char *standard; /* the default, as the user would type it */
   const char *metavar;  /* "N", "SIZE", "words:K" …; NULL for a flag */
-  const char *values;   /* WORD: allowed words, separated by spaces; else NULL */
-  uint64_t min, max;    /* COUNT, SIZE */
-  unsigned commands;    /* ND_FOR_… */
-  const char *topic;    /* the heading of help that it stands below */
-  int basic;            /* not 0: the short help shows it */
+  const char *values; /* WORD: allowed words, TEXT: parts of a list, separated by spaces; or NULL */
+  uint64_t min, max;  /* COUNT, SIZE */
+  unsigned commands;  /* ND_FOR_… */
+  const char *topic;  /* the heading of help that it stands below */
+  int basic;          /* not 0: the short help shows it */
   const char *help;
 } nd_option_info;
 
 /* Returns option number `i`, from 0 on, or NULL after the last one.  It is valid
  * for the life of the program. */
 ND_API const nd_option_info *nd_option_at(size_t i);
+
+/* Returns what one of an option's `values` means, in a few words, or NULL if its
+ * help says it.  It is valid for the life of the program. */
+ND_API const char *nd_option_value_help(const nd_option_info *info, const char *value);
 
 /* The options of one call or of many.  Jobs only read them, so several jobs may
  * share one object as long as nobody sets or gets a value meanwhile. */

@@ -81,17 +81,36 @@ static const nd_option_info *same_values(const cli_command *command, const nd_op
   return NULL;
 }
 
-static void help_option(FILE *to, const cli_command *command, const nd_option_info *info,
+/* Appends ": WORD (what it means), WORD (…) …"; returns 0 if the words are not described. */
+static size_t describe_values(char *out, size_t room, const nd_option_info *info) {
+  size_t n = 0;
+  for (const char *p = info->values; *p;) {
+    char word[32];
+    size_t length = strcspn(p, " ");
+    snprintf(word, sizeof word, "%.*s", (int)length, p);
+    p += length + (p[length] == ' ');
+    const char *help = nd_option_value_help(info, word);
+    if (help && n < room)
+      n += (size_t)snprintf(out + n, room - n, "%s %s (%s)", n ? "," : ":", word, help);
+  }
+  return n;
+}
+
+static void help_option(FILE *to, const cli_command *command, const nd_option_info *info, bool all,
                         unsigned width) {
-  char left[80], help[600];
+  char left[80], help[1600];
   snprintf(left, sizeof left, "--%s%s%s", info->name, info->metavar ? " " : "",
            info->metavar ? info->metavar : "");
   size_t n = (size_t)snprintf(help, sizeof help, "%s", info->help);
   const nd_option_info *same = info->values ? same_values(command, info) : NULL;
+  const size_t described =
+      all && info->values ? describe_values(help + n, sizeof help - n, info) : 0;
+  n += described;
   if (same)
     n += (size_t)snprintf(help + n, sizeof help - n, " (one of those of --%s)", same->name);
-  else if (info->values)
-    n += (size_t)snprintf(help + n, sizeof help - n, " (one of: %s)", info->values);
+  else if (info->values && !described)
+    n += (size_t)snprintf(help + n, sizeof help - n, " (%s of: %s)",
+                          info->type == ND_OPTION_WORD ? "one" : "any", info->values);
   const char *standard = info->standard;
   if (command->bit == ND_FOR_CLUSTER && strcmp(info->name, "threshold") == 0) standard = "";
   if (info->type != ND_OPTION_FLAG && standard[0])
@@ -118,7 +137,7 @@ static void help_topic(FILE *to, const cli_command *command, const char *topic, 
     if (!(info->commands & command->bit) || strcmp(info->topic, topic) != 0) continue;
     if (!all && !info->basic) continue;
     head(to, topic, &headed);
-    help_option(to, command, info, width);
+    help_option(to, command, info, all, width);
   }
   for (const cli_extra *e = everywhere; e->name; e++) {
     if (strcmp(e->topic, topic) != 0) continue;

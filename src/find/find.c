@@ -192,7 +192,6 @@ nd_status nd_find(nd_found *out, const nd_text_source *source, const char *tmp, 
   /* One of two collections is empty: no pair lies across. */
   bool nothing = nd_source_has_other(source) && (source->split == 0 || source->split >= n);
   if (nothing) return nd_sorter_finish(out->pairs, err);
-  nd_find_step step = nd_methods[settings->candidates].find;
-  if (step) ND_TRY(step(&f, err));
+  if (settings->candidates->find) ND_TRY(settings->candidates->find(&f, err));
   return nd_sorter_finish(out->pairs, err);
 }

@@ -26,7 +26,7 @@ static nd_status take_rows(void *to, const uint64_t *vector, const uint32_t *pos
 
 nd_status nd_sketch_rows_gather(nd_sketch_rows *g, const nd_sketch_scan *scan, nd_error *err) {
   uint64_t n = scan->finder->store->documents;
-  *g = (nd_sketch_rows){.each = scan->finder->settings->row.words[scan->part]};
+  *g = (nd_sketch_rows){.each = scan->part->words};
   size_t bytes = (size_t)n * g->each * sizeof *g->words + 1;
   g->words = nd_malloc(bytes);
   g->present = nd_calloc((size_t)n / 64 + 1, sizeof *g->present);
@@ -41,7 +41,7 @@ nd_status nd_sketch_scan_rows(void *context, nd_vector_take take, void *to, nd_e
   const nd_finder *f = q->finder;
   const nd_store *s = f->store;
   const nd_row *r = &f->settings->row;
-  const uint32_t each = r->words[q->part];
+  const uint32_t each = q->part->words;
   size_t most = nd_store_most_docs(s);
   uint64_t *rows = nd_malloc(most * r->total * sizeof *rows);
   uint32_t *position = nd_malloc(most * sizeof *position);
@@ -54,7 +54,7 @@ nd_status nd_sketch_scan_rows(void *context, nd_vector_take take, void *to, nd_e
       uint32_t d = s->blocks[i].first + k;
       if (f->out->same[d] != d) continue;
       /* What is wanted moves to the front, over what has been read. */
-      memmove(rows + n * each, rows + (size_t)k * r->total + r->at[q->part], each * sizeof *rows);
+      memmove(rows + n * each, rows + (size_t)k * r->total + q->part->at, each * sizeof *rows);
       position[n++] = nd_order_position(&f->out->order, d);
     }
     if (status == ND_OK && n) status = take(to, rows, position, n, err);
@@ -69,9 +69,8 @@ static nd_status check_hooks(void *context, nd_error *err) {
   return nd_hooks_check(f->source->hooks, err);
 }
 
-static nd_status find_close(nd_finder *f, nd_part part, uint32_t distance, uint32_t pieces,
-                            nd_error *err) {
-  nd_sketch_scan scan = {f, part};
+nd_status nd_find_close(nd_finder *f, const nd_keys *keys, nd_error *err) {
+  nd_sketch_scan scan = {f, nd_row_find(&f->settings->row, keys->vector)};
   nd_sketch_rows g = {0};
   nd_hamming_stats stats = {0};
   nd_hamming_request request = {.n = f->store->documents,
@@ -79,9 +78,9 @@ static nd_status find_close(nd_finder *f, nd_part part, uint32_t distance, uint3
                                 .scan_context = &scan,
                                 .memory = f->spare,
                                 .dir = f->tmp,
-                                .words = f->settings->row.words[part],
-                                .distance = distance,
-                                .pieces = pieces,
+                                .words = scan.part->words,
+                                .distance = keys->distance,
+                                .pieces = keys->pieces,
                                 .split = nd_finder_split(f),
                                 .threads = f->settings->threads,
                                 .cap = f->settings->options->bucket_cap,
@@ -98,13 +97,4 @@ static nd_status find_close(nd_finder *f, nd_part part, uint32_t distance, uint3
   f->out->buckets.hot_documents += stats.hot_documents;
   nd_sketch_rows_clear(&g);
   return status;
-}
-
-nd_status nd_find_simhashes(nd_finder *f, nd_error *err) {
-  return find_close(f, ND_PART_SIMHASH, f->settings->hamming, 0, err);
-}
-
-nd_status nd_find_projections(nd_finder *f, nd_error *err) {
-  const nd_settings *s = f->settings;
-  return find_close(f, ND_PART_PROJECTION, s->distance, s->pieces, err);
 }

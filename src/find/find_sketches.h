@@ -9,7 +9,7 @@
 /* Which sketches: the context of nd_sketch_scan_rows. */
 typedef struct nd_sketch_scan {
   const nd_finder *finder;
-  nd_part part;
+  const nd_row_part *part;
 } nd_sketch_scan;
 
 /* An nd_vector_scan of an nd_sketch_scan: the part's words of every document that is its own first,

@@ -12,9 +12,10 @@ enum { ROOM = 1 << 12 };
 
 typedef struct values {
   nd_finder *finder;
-  nd_sorter *shared; /* pairs that share a value */
-  uint32_t places;   /* so many are looked at, */
-  uint32_t needed;   /* so many must agree */
+  const nd_row_part *part; /* the values of a row */
+  nd_sorter *shared;       /* pairs that share a value */
+  uint32_t places;         /* so many are looked at, */
+  uint32_t needed;         /* so many must agree */
   nd_sketch_rows rows;
   nd_deal *deal;
   nd_bucket_stats *stats; /* per thread */
@@ -79,7 +80,7 @@ static nd_status place_job(void *context, unsigned member, uint64_t place, nd_er
 static nd_status find_far(values *v, nd_error *err) {
   const nd_finder *f = v->finder;
   const unsigned threads = f->settings->threads;
-  nd_sketch_scan scan = {f, ND_PART_MINHASH};
+  nd_sketch_scan scan = {f, v->part};
   v->stats = nd_calloc(threads, sizeof *v->stats);
   if (!v->stats) return nd_fail_memory(err, threads * sizeof *v->stats);
   ND_TRY(nd_deal_new(&v->deal, v->places, 2, f->spare, f->tmp, err));
@@ -100,7 +101,7 @@ static nd_status row_of(const uint64_t **out, const values *v, uint32_t position
     *out = v->rows.words + (size_t)position * f->settings->permutations;
     return ND_OK;
   }
-  *out = room + f->settings->row.at[ND_PART_MINHASH];
+  *out = room + v->part->at;
   return nd_store_row(room, f->store, nd_order_document(&f->out->order, position), err);
 }
 
@@ -141,14 +142,14 @@ static nd_status count(const values *v, nd_error *err) {
 }
 
 /* Every pair that shares a value is counted (Williams, Giles 2013, section 3.2). */
-nd_status nd_find_values(nd_finder *f, nd_error *err) {
+nd_status nd_find_values(nd_finder *f, const nd_sketch *sketch, nd_error *err) {
   const nd_settings *s = f->settings;
   uint32_t k = s->permutations;
   /* The smallest number of values whose share reaches the threshold, which is above 0. */
   uint64_t least = ((uint64_t)k * s->threshold.num + s->threshold.den - 1) / s->threshold.den;
-  values v = {.finder = f, .needed = (uint32_t)least};
+  values v = {.finder = f, .part = nd_row_find(&s->row, sketch), .needed = (uint32_t)least};
   v.places = k - v.needed + 1;
-  const nd_sketch_scan scan = {f, ND_PART_MINHASH};
+  const nd_sketch_scan scan = {f, v.part};
   bool fits = f->store->documents * (k * sizeof(uint64_t) + 12) <= f->spare;
   nd_status status =
       nd_sorter_new(&v.shared, nd_budget(f->spare, ND_SHARE_VALUES), f->tmp, true, err);

@@ -1,5 +1,4 @@
-/* What the steps that propose pairs share; see methods.h for the table of
- * them.
+/* What the steps that find candidates share: those of the methods (settings/method.h).
  *
  * A step adds candidates to found->pairs as pairs of positions (order.h),
  * the smaller one first, with the value ND_PAIR_FULL or ND_PAIR_STAR, from the
@@ -8,7 +7,7 @@
 #define ND_FIND_FINDER_H
 
 #include "find/find.h"
-#include "settings/methods.h"
+#include "settings/method.h"
 
 struct nd_finder {
   nd_found *out;
@@ -20,26 +19,16 @@ struct nd_finder {
   uint64_t share; /* of one thread */
 };
 
-nd_status nd_find_bands(nd_finder *f, nd_error *err) ND_MUST_CHECK;
-nd_status nd_find_values(nd_finder *f, nd_error *err) ND_MUST_CHECK;
-nd_status nd_find_supershingles(nd_finder *f, nd_error *err) ND_MUST_CHECK;
-nd_status nd_find_projections(nd_finder *f, nd_error *err) ND_MUST_CHECK;
-nd_status nd_find_simhashes(nd_finder *f, nd_error *err) ND_MUST_CHECK;
+/* Finds by the method's keys: pairs documents with equal keys on all threads, kind by kind, then
+ * those whose vectors differ in few bits.  Buckets above --bucket-cap become stars. */
+nd_status nd_find_by_keys(nd_finder *f, nd_error *err) ND_MUST_CHECK;
 
-/* One of several jobs of a step that pairs documents with equal keys: fills one
- * key per document of a block. */
-typedef nd_status (*nd_find_keys)(uint64_t *keys, const nd_finder *f, size_t block, uint32_t job,
-                                  uint64_t *scratch, nd_error *err);
+/* The two halves of nd_find_by_keys. */
+nd_status nd_find_equal_keys(nd_finder *f, const nd_keys *keys, nd_error *err) ND_MUST_CHECK;
+nd_status nd_find_close(nd_finder *f, const nd_keys *keys, nd_error *err) ND_MUST_CHECK;
 
-/* Pairs documents with equal keys, job by job, on all threads.  Buckets above
- * --bucket-cap become stars. */
-nd_status nd_find_equal_keys(nd_finder *f, uint32_t jobs, nd_find_keys keys,
-                             nd_error *err) ND_MUST_CHECK;
-
-/* Mega-shingles: how many kinds there are, and the keys of some rows of sketches for one. */
-uint32_t nd_mega_jobs(const nd_settings *s);
-void nd_mega_keys(uint64_t *keys, const nd_settings *s, const uint64_t *rows, uint32_t docs,
-                  uint32_t job);
+/* Finds documents of whose MinHash values, in a sketch of the row, enough are equal. */
+nd_status nd_find_values(nd_finder *f, const nd_sketch *sketch, nd_error *err) ND_MUST_CHECK;
 
 /* The first position that is not of the other collection, whose documents come first in the
  * wanted order; 0: there is none. */

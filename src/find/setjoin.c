@@ -125,7 +125,7 @@ static void add_counts(nd_join_counts *to, const nd_join_counts *from) {
 
 static nd_status join_sets(nd_setjoin *j, nd_setjoin_batch *b, nd_error *err) {
   const nd_settings *s = j->source->settings;
-  nd_join_options o = {.method = (nd_join_method)(s->candidates - ND_METHOD_JOIN),
+  nd_join_options o = {.method = j->method,
                        .similarity = s->similarity,
                        .num = s->threshold.num,
                        .den = s->threshold.den,
@@ -155,7 +155,7 @@ static nd_status join_sets(nd_setjoin *j, nd_setjoin_batch *b, nd_error *err) {
 
 static nd_status join_texts(nd_setjoin *j, nd_setjoin_batch *b, nd_error *err) {
   const nd_settings *s = j->source->settings;
-  nd_edit_options o = {.method = (nd_edit_method)(s->candidates - ND_METHOD_JOIN),
+  nd_edit_options o = {.method = (nd_edit_method)j->method,
                        .tau = (uint32_t)s->threshold.num,
                        .q = s->shingle.kind == ND_SHINGLE_CHARS ? s->shingle.size : 0,
                        .threads = s->threads,
@@ -265,13 +265,13 @@ static nd_status run(gathering *g, nd_error *err) {
   return ND_OK;
 }
 
-nd_status nd_setjoin_pairs(nd_found *found, const nd_text_source *source, uint64_t memory,
-                           const char *tmp, nd_error *err) {
-  gathering g = {.join = {.found = found,
-                          .source = source,
-                          .memory = memory,
-                          .tmp = tmp,
-                          .texts = source->settings->similarity->of_texts != NULL}};
+nd_status nd_setjoin_pairs(nd_finder *f, nd_join_method method, nd_error *err) {
+  gathering g = {.join = {.method = method,
+                          .found = f->out,
+                          .source = f->source,
+                          .memory = f->spare,
+                          .tmp = f->tmp,
+                          .texts = f->settings->similarity->of_texts != NULL}};
   nd_status status = run(&g, err);
   nd_free(g.join.document);
   return status;

@@ -3,11 +3,12 @@
 #ifndef ND_FIND_SETJOIN_H
 #define ND_FIND_SETJOIN_H
 
-#include "find/find.h"
+#include "find/finder.h"
+#include "join/join.h"
 
-/* Adds every pair that reaches the threshold to found->pairs, as positions.  What does not
- * fit `memory` bytes is joined in blocks, with the same result. */
-nd_status nd_setjoin_pairs(nd_found *found, const nd_text_source *source, uint64_t memory,
-                           const char *tmp, nd_error *err) ND_MUST_CHECK;
+/* Adds every pair that reaches the threshold to the candidates.  What does not fit the finder's
+ * memory is joined in blocks, with the same result.  Texts are joined by the nd_edit_method of
+ * the same number. */
+nd_status nd_setjoin_pairs(nd_finder *f, nd_join_method method, nd_error *err) ND_MUST_CHECK;
 
 #endif

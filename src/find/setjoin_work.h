@@ -4,7 +4,6 @@
 #define ND_FIND_SETJOIN_WORK_H
 
 #include "find/setjoin.h"
-#include "join/join.h"
 
 /* Features (8 bytes each) or texts (bytes) of some documents, end to end. */
 typedef struct nd_setjoin_part {
@@ -14,6 +13,7 @@ typedef struct nd_setjoin_part {
 } nd_setjoin_part;
 
 typedef struct nd_setjoin {
+  nd_join_method method;
   nd_found *found;
   const nd_text_source *source;
   uint64_t memory;

@@ -7,6 +7,7 @@
 #include "input/line_list.h"
 #include "job/job.h"
 #include "output/tsv.h"
+#include "settings/method.h"
 #include "sketchfile/sketch_file.h"
 #include "store/workdir.h"
 
@@ -73,15 +74,15 @@ static nd_status write_file(nd_run *j, nd_output *file, nd_error *err) {
 /* Keeps every sketch that the method uses, including those it could compute from texts instead. */
 static nd_status keep_sketches(nd_run *j, nd_error *err) {
   nd_settings *s = &j->settings;
-  unsigned parts = s->permutations ? ND_HAS_MINHASH : 0;
-  for (unsigned i = 0; i < ND_PARTS; i++) parts |= s->row.words[i] ? 1u << i : 0;
-  if (!(parts & ~(unsigned)ND_HAS_SITE))
+  if (s->bands) nd_settings_keep(s, s->candidates->sketch);
+  bool any = false;
+  for (unsigned i = 0; i < s->row.n; i++) any |= s->row.part[i].sketch->from != ND_FROM_URL;
+  if (!any)
     return nd_fail(err, ND_ERR_USAGE,
                    "--method %s has no sketches; use minhash, supershingle, simhash, projection, "
                    "combined or combined-site",
                    j->options->method);
   s->bands = s->rows = 0; /* bands are computed when the file is used */
-  nd_settings_keep(s, parts);
   return ND_OK;
 }
 

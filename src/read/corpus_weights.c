@@ -61,13 +61,14 @@ static nd_status weigh_job(void *context, unsigned member, uint64_t job, nd_erro
 
 nd_status nd_corpus_weights(nd_store *store, const nd_text_source *source, nd_error *err) {
   const nd_settings *set = source->settings;
-  if (!set->row.words[ND_PART_SIMHASH] || set->weights != ND_WEIGHTS_TFIDF) return ND_OK;
+  const nd_row_part *part = nd_row_deferred(set);
+  if (!part) return ND_OK;
   uint64_t n = store->documents, jobs = (n + JOB_DOCUMENTS - 1) / JOB_DOCUMENTS;
   weigher w = {.store = store, .source = source, .count = true};
   nd_status status = nd_io_open_unnamed(&store->deferred, store->dir, err);
   store->has_deferred = status == ND_OK;
   if (status == ND_OK) status = nd_frequencies_init(&w.frequencies, err);
-  store->deferred_at = set->row.at[ND_PART_SIMHASH];
+  store->deferred_at = part->at;
   if (status == ND_OK) status = nd_threads_run(set->threads, jobs, weigh_job, &w, err);
   w.count = false;
   if (status == ND_OK) status = nd_threads_run(set->threads, jobs, weigh_job, &w, err);

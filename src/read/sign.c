@@ -147,10 +147,10 @@ static nd_status add_sketches(nd_block *b, nd_signer *s, size_t row, nd_str url,
   if (nd_sketches_use_shingles(set) || set->sample.on) ND_TRY(make_shingles(b, s, row, err));
   uint64_t *words = set->row.total ? b->sketch + row * set->row.total : NULL;
   ND_TRY(nd_sketches_make(words, &s->sketches, &s->shingles, &s->tokens, url, err));
-  if (s->sketches.min || s->sketches.grouped)
+  if (s->sketches.value_n)
     b->shingles[row] = s->shingles.n < UINT32_MAX ? (uint32_t)s->shingles.n : UINT32_MAX;
   if (set->bands)
-    nd_bands_keys(b->bands + row * set->bands, (nd_bands){set->bands, set->rows}, s->sketches.min,
+    nd_bands_keys(b->bands + row * set->bands, (nd_bands){set->bands, set->rows}, s->sketches.bands,
                   set->options->seed);
   return ND_OK;
 }

@@ -1,50 +1,54 @@
 /* Computing sketch rows; see sketches.h. */
 #include "read/sketches.h"
 
-#include "sketch/supershingle.h"
-#include "text/site.h"
-
-static nd_status make_values(uint64_t **out, nd_minhash *m, nd_family family, uint32_t k,
-                             uint64_t seed, nd_error *err) {
-  ND_TRY(nd_minhash_init_family(m, family, k, seed, err));
-  *out = nd_malloc(k * sizeof **out);
-  return *out ? ND_OK : nd_fail_memory(err, k * sizeof **out);
+/* Equal numbers of values are equal values: each number of them is made once. */
+static nd_status add_values(const uint64_t **out, nd_sketches *s, uint32_t k, nd_error *err) {
+  const nd_settings *set = s->settings;
+  for (unsigned i = 0; i < s->value_n; i++) {
+    *out = s->values[i].value;
+    if (s->values[i].hash.k == k) return ND_OK;
+  }
+  nd_min_values *v = &s->values[s->value_n++];
+  ND_TRY(nd_minhash_init_family(&v->hash, set->family, k, set->options->seed, err));
+  *out = v->value = nd_malloc(k * sizeof *v->value);
+  return v->value ? ND_OK : nd_fail_memory(err, k * sizeof *v->value);
 }
 
 nd_status nd_sketches_init(nd_sketches *s, const nd_settings *settings, nd_error *err) {
   *s = (nd_sketches){.settings = settings};
   const nd_row *row = &settings->row;
-  uint64_t seed = settings->options->seed;
-  if (settings->permutations)
-    ND_TRY(make_values(&s->min, &s->minhash, settings->family, settings->permutations, seed, err));
-  /* With equal numbers of MinHash values, the values are the same. */
-  if (row->words[ND_PART_SUPERSHINGLE] && settings->min_values != settings->permutations)
-    ND_TRY(make_values(&s->grouped, &s->groups, settings->family, settings->min_values, seed, err));
-  if (row->words[ND_PART_PROJECTION])
-    ND_TRY(nd_projection_init(&s->projection, settings->bits, seed, err));
-  /* TF-IDF weights are known only when all documents have been read. */
-  if (row->words[ND_PART_SIMHASH] && settings->weights != ND_WEIGHTS_TFIDF)
-    ND_TRY(nd_simhash_init(&s->simhash, settings->weights, seed, NULL, err));
+  if (settings->permutations) ND_TRY(add_values(&s->bands, s, settings->permutations, err));
+  for (unsigned i = 0; i < row->n; i++) {
+    const nd_sketch *k = row->part[i].sketch;
+    if (k->from == ND_FROM_MIN_VALUES)
+      ND_TRY(add_values(&s->min[i], s, k->min_values(settings), err));
+    if (k->open) ND_TRY(k->open(&s->state[i], settings, err));
+  }
   return ND_OK;
 }
 
 void nd_sketches_clear(nd_sketches *s) {
   nd_shingles_clear(&s->features);
-  nd_minhash_clear(&s->minhash);
-  nd_minhash_clear(&s->groups);
-  nd_simhash_clear(&s->simhash);
-  nd_free(s->min);
-  nd_free(s->grouped);
+  for (unsigned i = 0; i < s->value_n; i++) {
+    nd_minhash_clear(&s->values[i].hash);
+    nd_free(s->values[i].value);
+  }
+  for (unsigned i = 0; s->settings && i < s->settings->row.n; i++) {
+    const nd_sketch *k = s->settings->row.part[i].sketch;
+    if (k->close) k->close(s->state[i]);
+  }
   *s = (nd_sketches){0};
 }
 
-static bool adds_up(const nd_settings *s) {
-  return s->row.words[ND_PART_PROJECTION] || s->row.words[ND_PART_SIMHASH];
+static bool has_from(const nd_settings *s, nd_sketch_from from) {
+  for (unsigned i = 0; i < s->row.n; i++)
+    if (s->row.part[i].sketch->from == from) return true;
+  return false;
 }
 
 bool nd_sketches_use_shingles(const nd_settings *s) {
-  return s->permutations || s->row.words[ND_PART_SUPERSHINGLE] ||
-         (s->feature_shingles && adds_up(s));
+  return s->permutations || has_from(s, ND_FROM_SHINGLES) || has_from(s, ND_FROM_MIN_VALUES) ||
+         (s->feature_shingles && has_from(s, ND_FROM_FEATURES));
 }
 
 nd_status nd_sketches_features(nd_shingles *out, const nd_settings *s, nd_str text,
@@ -54,44 +58,23 @@ nd_status nd_sketches_features(nd_shingles *out, const nd_settings *s, nd_str te
                          s->options->seed, false, err);
 }
 
-static nd_status make_min_values(uint64_t *row, nd_sketches *s, const nd_shingles *shingles,
-                                 nd_error *err) {
-  const nd_settings *set = s->settings;
-  const nd_row *r = &set->row;
-  const uint64_t *fp = shingles->fingerprint;
-  if (s->min) ND_TRY(nd_minhash_sketch(s->min, &s->minhash, fp, shingles->n, err));
-  if (s->grouped) ND_TRY(nd_minhash_sketch(s->grouped, &s->groups, fp, shingles->n, err));
-  if (r->words[ND_PART_MINHASH])
-    memcpy(row + r->at[ND_PART_MINHASH], s->min, set->permutations * sizeof *s->min);
-  if (r->words[ND_PART_SUPERSHINGLE])
-    nd_super_make(row + r->at[ND_PART_SUPERSHINGLE], s->grouped ? s->grouped : s->min,
-                  set->min_values, set->supershingles, set->options->seed);
-  return ND_OK;
-}
-
-static nd_status make_sums(uint64_t *row, nd_sketches *s, const nd_shingles *feature,
-                           nd_error *err) {
-  const nd_row *r = &s->settings->row;
-  if (r->words[ND_PART_PROJECTION])
-    nd_projection_sketch(row + r->at[ND_PART_PROJECTION], &s->projection, feature->fingerprint,
-                         feature->n);
-  if (!r->words[ND_PART_SIMHASH]) return ND_OK;
-  uint64_t *simhash = row + r->at[ND_PART_SIMHASH];
-  *simhash = 0;
-  if (s->settings->weights == ND_WEIGHTS_TFIDF) return ND_OK;
-  return nd_simhash_sketch(simhash, &s->simhash, feature->fingerprint, feature->n, err);
-}
-
 nd_status nd_sketches_make(uint64_t *row, nd_sketches *s, const nd_shingles *shingles,
                            const nd_tokens *tokens, nd_str url, nd_error *err) {
   const nd_settings *set = s->settings;
-  if (s->min || s->grouped) ND_TRY(make_min_values(row, s, shingles, err));
-  if (adds_up(set) && set->feature_shingles) ND_TRY(make_sums(row, s, shingles, err));
-  if (adds_up(set) && !set->feature_shingles) {
+  const nd_shingles *features = shingles;
+  for (unsigned i = 0; i < s->value_n; i++)
+    ND_TRY(nd_minhash_sketch(s->values[i].value, &s->values[i].hash, shingles->fingerprint,
+                             shingles->n, err));
+  if (has_from(set, ND_FROM_FEATURES) && !set->feature_shingles) {
     ND_TRY(nd_sketches_features(&s->features, set, nd_buf_str(&tokens->text), tokens->end,
                                 tokens->count, err));
-    ND_TRY(make_sums(row, s, &s->features, err));
+    features = &s->features;
   }
-  if (set->row.words[ND_PART_SITE]) row[set->row.at[ND_PART_SITE]] = nd_site_key(url);
+  for (unsigned i = 0; i < set->row.n; i++) {
+    const nd_row_part *p = &set->row.part[i];
+    nd_sketch_input in = {p->sketch->from == ND_FROM_FEATURES ? features : shingles, s->min[i],
+                          url};
+    ND_TRY(p->sketch->make(row + p->at, s->state[i], set, &in, err));
+  }
   return ND_OK;
 }

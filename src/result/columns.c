@@ -4,11 +4,10 @@
  * then each pair becomes a line. */
 #include "result/columns.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 
 #include "output/tsv.h"
-#include "settings/methods.h"
+#include "settings/method.h"
 
 enum { ROOM = 1 << 13 };
 
@@ -22,29 +21,14 @@ typedef struct table {
   uint32_t at;     /* the document whose row is in `a` */
 } table;
 
-static nd_status put_count(nd_buf *out, uint32_t n, nd_error *err) {
-  return nd_buf_printf(out, err, "%" PRIu32, n);
-}
-
 static nd_status put_cell(table *t, nd_pair_column column, size_t i, nd_error *err) {
   const nd_settings *s = &t->job->settings;
   nd_buf *out = &t->lines->text;
-  switch (column) {
-    case ND_SHOW_SIMILARITY: return nd_lines_value(out, s->similarity, t->pairs[i].value, err);
-    case ND_SHOW_EXACT:
-      return t->exact ? nd_lines_value(out, s->similarity, t->exact[i].value, err) : ND_OK;
-    case ND_SHOW_MINHASH:
-      return nd_tsv_ratio(out, nd_shown_minhash(s, t->a, t->b), s->permutations, err);
-    case ND_SHOW_SUPERSHINGLE: return put_count(out, nd_shown_supershingles(s, t->a, t->b), err);
-    case ND_SHOW_PROJECTION: return put_count(out, nd_shown_projection(s, t->a, t->b), err);
-    case ND_SHOW_SIMHASH: return put_count(out, nd_shown_simhash(s, t->a, t->b), err);
-    case ND_SHOW_SITE:
-    case ND_SHOW_COLUMNS: break;
-  }
-  if (!t->a || !t->b) return ND_OK; /* rows have a site if the column was requested */
-  uint64_t x = t->a[s->row.at[ND_PART_SITE]], y = t->b[s->row.at[ND_PART_SITE]];
-  const char *word = !x || !y ? "-" : x == y ? "same" : "other";
-  return nd_buf_append(out, word, strlen(word), err);
+  if (column.exact && !t->exact) return ND_OK;
+  if (!column.sketch)
+    return nd_lines_value(out, s->similarity, (column.exact ? t->exact : t->pairs)[i].value, err);
+  const uint32_t at = nd_row_find(&s->row, column.sketch)->at;
+  return column.sketch->show(out, s, t->a + at, t->b + at, err);
 }
 
 static nd_status put_line(table *t, size_t i, nd_error *err) {
@@ -91,7 +75,7 @@ static nd_status make_rooms(table *t, nd_error *err) {
   t->pairs = nd_malloc(bytes);
   if (!t->pairs) return nd_fail_memory(err, bytes);
   for (unsigned i = 0; i < s->column_n; i++) {
-    if (s->columns[i] != ND_SHOW_EXACT) continue;
+    if (!s->columns[i].exact) continue;
     t->exact = nd_malloc(bytes);
     if (!t->exact) return nd_fail_memory(err, bytes);
   }
@@ -116,7 +100,7 @@ nd_status nd_columns_pairs(nd_lines *l, nd_run *j, bool collapsed, const char *t
   const nd_settings *s = &j->settings;
   table t = {.lines = l, .job = j};
   nd_lines through = {.take = take, .context = &t};
-  bool usual = s->column_n == 1 && s->columns[0] == ND_SHOW_SIMILARITY;
+  bool usual = nd_settings_usual_columns(s);
   nd_status status = begin(l, j->options, err);
   if (status == ND_OK && !usual) status = make_rooms(&t, err);
   nd_lines *to = usual ? l : &through;

@@ -7,7 +7,7 @@
 #include "base/cpu.h"
 #include "base/writer.h"
 #include "output/json_out.h"
-#include "settings/methods.h"
+#include "settings/method.h"
 
 static void put_options(nd_json_out *out, const nd_run *j) {
   nd_json_put_begin(out, "options", '{');
@@ -47,8 +47,8 @@ static void put_method(nd_json_out *out, const nd_run *j) {
   nd_json_put_begin(out, "method", '{');
   const nd_settings *set = &j->settings;
   nd_json_put_string(out, "name", nd_str_of(j->options->method));
-  nd_json_put_string(out, "candidates", nd_str_of(nd_methods[set->candidates].name));
-  nd_json_put_string(out, "confirm", nd_str_of(nd_methods[set->confirm].name));
+  nd_json_put_string(out, "candidates", nd_str_of(set->candidates->name));
+  nd_json_put_string(out, "confirm", nd_str_of(set->confirm->name));
   static const char *const kinds[] = {"words", "chars", "aligned"};
   char shingle[48];
   snprintf(shingle, sizeof shingle, "%s:%" PRIu32, kinds[set->shingle.kind], set->shingle.size);
@@ -64,7 +64,7 @@ static void put_method(nd_json_out *out, const nd_run *j) {
     nd_json_put_count(out, "rows", s->rows);
     nd_json_put_number(out, "predicted_recall_at_threshold", s->predicted_recall, 6);
   }
-  if (nd_methods[set->candidates].find && !nd_methods[set->candidates].texts) {
+  if (set->candidates->find && !set->candidates->exact) {
     nd_json_put_count(out, "buckets", s->buckets);
     nd_json_put_count(out, "hot_buckets", s->hot_buckets);
     nd_json_put_count(out, "documents_in_hot_buckets", s->hot_documents);

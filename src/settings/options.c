@@ -11,7 +11,7 @@
 
 #include "base/decimal.h"
 #include "feature/shingle.h"
-#include "settings/settings.h"
+#include "settings/method.h"
 
 #define FIELD(f) offsetof(nd_options, f), sizeof(((nd_options *)0)->f)
 /* The options of reading, and of finding. */
@@ -23,9 +23,6 @@
   (ND_FOR_DEDUP | ND_FOR_STUDY | ND_FOR_PLAN | ND_FOR_EXPLAIN | ND_FOR_SKETCH | ND_FOR_MERGE | \
    ND_FOR_PREVALENCE)
 #define LIST (ND_FOR_DEDUP | ND_FOR_PAIRS | ND_FOR_CLUSTER)
-#define METHODS                                                                                 \
-  "minhash digest exact join allpairs ppjoin ppjoin+ supershingle simhash projection combined " \
-  "combined-site"
 
 /* Topics of help: those of the short help, then the others. */
 #define INPUT "Input"
@@ -65,15 +62,13 @@ static nd_option_row table[] = {
       "aligned:N (N characters from the start of every word); auto is words:5, or words:8 with "
       "super-shingles"}},
     {FIELD(method),
-     {"method", ND_OPTION_WORD, "minhash", "NAME", METHODS, 0, 0, SKETCH, SIMILAR, true,
-      "how near-duplicates are found: by sketches and exact comparison (minhash); exact duplicates "
-      "only (digest); missing none (exact and the four set joins); or decided by sketches, as "
-      "published (the others)"}},
+     {"method", ND_OPTION_WORD, "minhash", "NAME", NULL, 0, 0, SKETCH, SIMILAR, true,
+      "how near-duplicates are found"}},
     {FIELD(candidates),
-     {"candidates", ND_OPTION_WORD, "", "NAME", METHODS, 0, 0, SKETCH, SIMILAR, false,
+     {"candidates", ND_OPTION_WORD, "", "NAME", NULL, 0, 0, SKETCH, SIMILAR, false,
       "method that generates candidates, if not --method"}},
     {FIELD(confirm),
-     {"confirm", ND_OPTION_WORD, "", "NAME", METHODS, 0, 0, SKETCH, SIMILAR, false,
+     {"confirm", ND_OPTION_WORD, "", "NAME", NULL, 0, 0, SKETCH, SIMILAR, false,
       "method that decides candidate pairs, if not --method"}},
     {FIELD(similarity),
      {"similarity", ND_OPTION_WORD, "jaccard", "NAME", NULL, 0, 0, FIND, SIMILAR, true,
@@ -157,8 +152,7 @@ static nd_option_row table[] = {
       "list an exact duplicate once, with its first occurrence (dedup always does)"}},
     {FIELD(columns),
      {"columns", ND_OPTION_TEXT, "similarity", "LIST", NULL, 0, 0, SKETCH, RESULT, false,
-      "columns after the two ids, separated by commas: similarity, exact, minhash, supershingle, "
-      "projection, simhash, site"}},
+      "columns after the two ids, separated by commas"}},
     {FIELD(cluster),
      {"cluster", ND_OPTION_WORD, "", "HOW", "star components", 0, 0, ND_FOR_DEDUP | ND_FOR_CLUSTER,
       RESULT, false,
@@ -226,10 +220,15 @@ static nd_option_row table[] = {
 static struct {
   const char *option, *first; /* first: words that are not in the table */
   const char *(*name)(size_t i);
+  const char *(*help)(const char *name);
   char values[256];
 } named[] = {
-    {"format", "auto", nd_format_name, ""},
-    {"similarity", "", nd_similarity_name, ""},
+    {"format", "auto", nd_format_name, NULL, ""},
+    {"method", "", nd_method_name, nd_method_help, ""},
+    {"candidates", "", nd_method_name, NULL, ""},
+    {"confirm", "", nd_method_name, NULL, ""},
+    {"similarity", "", nd_similarity_name, NULL, ""},
+    {"columns", "similarity exact", nd_sketch_name, NULL, ""},
 };
 
 static void take_names(void) {
@@ -252,6 +251,12 @@ const nd_option_row *nd_option_rows(void) {
 
 const nd_option_info *nd_option_at(size_t i) {
   return i < sizeof table / sizeof *table - 1 ? &nd_option_rows()[i].info : NULL;
+}
+
+const char *nd_option_value_help(const nd_option_info *info, const char *value) {
+  for (size_t k = 0; k < sizeof named / sizeof *named; k++)
+    if (named[k].help && strcmp(info->name, named[k].option) == 0) return named[k].help(value);
+  return NULL;
 }
 
 nd_status nd_options_new(nd_options **out, nd_error *err) {

@@ -1,40 +1,43 @@
-/* A document's row of sketches: what of it later steps decide by.
- *
- *   minhash        permutations words, a min value each
- *   supershingle   a word per super-shingle
- *   projection     bits / 64 words
- *   simhash        1 word
- *   site           1 word: a hash of the page's site; 0: unknown
- *
- * A run keeps only the parts that its methods and columns read; they stand
- * one after another, in this order. */
+/* A document's row: the sketches that a run keeps of it, one after another, in the order of the
+ * tables of methods and sketches (method.h).  A run keeps only those that its methods and columns
+ * read. */
 #ifndef ND_SETTINGS_ROW_H
 #define ND_SETTINGS_ROW_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-typedef enum nd_part {
-  ND_PART_MINHASH,
-  ND_PART_SUPERSHINGLE,
-  ND_PART_PROJECTION,
-  ND_PART_SIMHASH,
-  ND_PART_SITE,
-  ND_PARTS
-} nd_part;
+typedef struct nd_sketch nd_sketch; /* method.h */
 
-/* Sets of parts. */
-enum {
-  ND_HAS_MINHASH = 1 << ND_PART_MINHASH,
-  ND_HAS_SUPERSHINGLE = 1 << ND_PART_SUPERSHINGLE,
-  ND_HAS_PROJECTION = 1 << ND_PART_PROJECTION,
-  ND_HAS_SIMHASH = 1 << ND_PART_SIMHASH,
-  ND_HAS_SITE = 1 << ND_PART_SITE
-};
+enum { ND_ROW_MOST = 16 }; /* kinds of sketches */
+
+typedef struct nd_row_part {
+  const nd_sketch *sketch;
+  uint32_t at, words; /* words before it, and its own */
+} nd_row_part;
 
 typedef struct nd_row {
-  uint32_t at[ND_PARTS];    /* words before the part */
-  uint32_t words[ND_PARTS]; /* 0: the run has no such part */
-  uint32_t total;
+  nd_row_part part[ND_ROW_MOST];
+  unsigned n;
+  uint32_t total; /* words */
 } nd_row;
+
+/* Returns NULL if the row has no such sketch. */
+static inline const nd_row_part *nd_row_find(const nd_row *r, const nd_sketch *sketch) {
+  for (unsigned i = 0; i < r->n; i++)
+    if (r->part[i].sketch == sketch) return &r->part[i];
+  return NULL;
+}
+
+static inline bool nd_row_has(const nd_row *r, const nd_sketch *sketch) {
+  return nd_row_find(r, sketch) != NULL;
+}
+
+/* Returns the sketch of a row's words; the row must have it. */
+static inline const uint64_t *nd_row_words(const nd_row *r, const nd_sketch *sketch,
+                                           const uint64_t *words) {
+  return words + nd_row_find(r, sketch)->at;
+}
 
 #endif

@@ -5,11 +5,9 @@
 
 #include "base/machine.h"
 #include "base/threads.h"
-#include "candidate/bands.h"
-#include "settings/methods.h"
-#include "sketch/supershingle.h"
+#include "settings/method.h"
 
-enum { USUAL_PERMUTATIONS = 128, USUAL_MIN_VALUES = 84, USUAL_WORDS = 5 };
+enum { USUAL_WORDS = 5 };
 enum { LEAST_MEMORY = 16 << 20 };
 
 /* Buffers beyond the budget need room, and so do the pages that the system caches. */
@@ -20,43 +18,6 @@ static uint64_t usual_memory(void) {
 
 static double as_double(nd_decimal d) {
   return (double)d.num / (double)d.den;
-}
-
-static nd_status resolve_bands(nd_settings *s, const nd_options *o, nd_error *err) {
-  double t = as_double(s->threshold), recall = as_double(o->recall);
-  if (recall <= 0 || recall > 1)
-    return nd_fail(err, ND_ERR_USAGE, "--recall %.10g is out of range: above 0, at most 1", recall);
-  if (recall >= 1) {
-    return nd_fail(err, ND_ERR_USAGE,
-                   "--recall 1 needs an exact method; minhash can promise any recall below 1");
-  }
-  uint64_t k = o->permutations, b = o->bands, r = o->rows;
-  nd_bands cut;
-  if (b && r) {
-    if (k && b * r > k)
-      return nd_fail(err, ND_ERR_USAGE,
-                     "--bands %llu x --rows %llu is more than --permutations %llu",
-                     (unsigned long long)b, (unsigned long long)r, (unsigned long long)k);
-    cut = (nd_bands){(uint32_t)b, (uint32_t)r};
-  } else if (b || r) {
-    return nd_fail(err, ND_ERR_USAGE, "--bands and --rows are given together or not at all");
-  } else if (k) {
-    cut = nd_bands_cut(t, recall, (uint32_t)k);
-  } else {
-    cut = nd_bands_choose(t, recall, USUAL_PERMUTATIONS, ND_MINHASH_MAX);
-    if (cut.bands == 0)
-      return nd_fail(
-          err, ND_ERR_USAGE,
-          "recall %g at threshold %g needs more than %d permutations; the best they give is %.6f",
-          recall, t, ND_MINHASH_MAX, nd_bands_recall(nd_bands_cut(t, recall, ND_MINHASH_MAX), t));
-  }
-  if ((uint64_t)cut.bands * cut.rows > ND_MINHASH_MAX)
-    return nd_fail(err, ND_ERR_USAGE, "bands x rows is more than %d", ND_MINHASH_MAX);
-  s->bands = cut.bands;
-  s->rows = cut.rows;
-  s->permutations = k ? (uint32_t)k : cut.bands * cut.rows;
-  s->predicted_recall = nd_bands_recall(cut, t);
-  return ND_OK;
 }
 
 static nd_status resolve_keep(nd_settings *s, const nd_options *o, nd_error *err) {
@@ -97,8 +58,6 @@ static nd_status resolve_shard(nd_settings *s, const nd_options *o, nd_error *er
 /* In the order of the enums. */
 static const char *const families[] = {"fast", "linear", NULL};
 static const char *const weightings[] = {"one", "tf", "tfidf", NULL};
-static const char *const shown[] = {"similarity", "exact",   "minhash", "supershingle",
-                                    "projection", "simhash", "site",    NULL};
 static const char *const fingerprints[] = {"rabin", "xxh3", "md5", NULL};
 
 /* The word is one of them: the table of options takes no other. */
@@ -109,37 +68,23 @@ static int place_of(const char *word, const char *const *words) {
   return i;
 }
 
-static bool is_exact(nd_method m) {
-  return m >= ND_METHOD_EXACT && m <= ND_METHOD_PPJOIN_PLUS;
-}
-
-static bool is_join(nd_method m) {
-  return is_exact(m) && m != ND_METHOD_EXACT;
-}
-
-static unsigned way_of(nd_method m) {
-  return m == ND_METHOD_EXACT  ? ND_WAY_MERGE
-         : m == ND_METHOD_JOIN ? ND_WAY_JOIN
-         : is_join(m)          ? ND_WAY_PREFIX_JOIN
-                               : ND_WAY_SKETCHES;
-}
-
 /* Refuses a similarity that the methods cannot find or decide. */
 static nd_status check_ways(const nd_settings *s, nd_error *err) {
   const nd_similarity *kind = s->similarity;
-  const bool found = kind->ways & way_of(s->candidates);
-  if (found && (kind->ways & ND_WAY_SKETCHES || is_exact(s->confirm))) return ND_OK;
+  const bool found = kind->ways & nd_method_way(s->candidates);
+  if (found && (kind->ways & ND_WAY_SKETCHES || s->confirm->exact)) return ND_OK;
   const unsigned ways = kind->ways & (ND_WAY_MERGE | ND_WAY_JOIN);
   return nd_fail(err, ND_ERR_USAGE, "--similarity %s needs --method %s, not %s", kind->name,
                  ways == ND_WAY_MERGE  ? "exact"
                  : ways == ND_WAY_JOIN ? "join"
                                        : "exact or join",
-                 nd_methods[found ? s->confirm : s->candidates].name);
+                 found ? s->confirm->name : s->candidates->name);
 }
 
 /* The similarity and its threshold. */
 static nd_status resolve_threshold(nd_settings *s, const nd_options *o, nd_error *err) {
   const nd_similarity *kind = s->similarity = nd_similarity_find(o->similarity);
+  const nd_method *find = s->candidates, *confirm = s->confirm;
   ND_TRY(check_ways(s, err));
   if (!kind->standard.den && !o->threshold_given)
     return nd_fail(err, ND_ERR_USAGE, "--similarity %s needs --threshold N%s", kind->name,
@@ -148,10 +93,10 @@ static nd_status resolve_threshold(nd_settings *s, const nd_options *o, nd_error
   if (kind->counts && t.den != 1)
     return nd_fail(err, ND_ERR_USAGE, "--threshold is a whole number for --similarity %s",
                    kind->name);
-  if (o->top && !(is_exact(s->candidates) && is_exact(s->confirm)))
+  if (o->top && !(find->exact && confirm->exact))
     return nd_fail(err, ND_ERR_USAGE, "--top needs an exact method, such as --method exact");
-  s->every_pair = s->candidates == ND_METHOD_EXACT && s->confirm == ND_METHOD_EXACT &&
-                  !kind->counts && (!o->threshold_given || t.num == 0);
+  s->every_pair = nd_method_counts(find) && nd_method_counts(confirm) && !kind->counts &&
+                  (!o->threshold_given || t.num == 0);
   if (s->every_pair) s->threshold = (nd_decimal){0, 1};
   if (s->every_pair || kind->distance) return ND_OK;
   if (t.num == 0 || (!kind->counts && t.num > t.den)) {
@@ -161,17 +106,25 @@ static nd_status resolve_threshold(nd_settings *s, const nd_options *o, nd_error
   return ND_OK;
 }
 
-/* Who proposes, who decides, and by what. */
+/* `word` is the method of --`option`, "" the usual one. */
+static nd_status find_method(const nd_method **out, const char *option, const char *word,
+                             const nd_method *usual, nd_error *err) {
+  *out = word[0] ? nd_method_find(word) : usual;
+  return *out ? ND_OK : nd_fail(err, ND_ERR_USAGE, "--%s %s is not a method", option, word);
+}
+
+/* Who finds candidates, who judges them, and by what. */
 static nd_status resolve_method(nd_settings *s, const nd_options *o, nd_error *err) {
   ND_TRY(nd_sample_parse(&s->sample, o->sample, err));
-  s->method = nd_method_find(o->method);
-  s->candidates = o->candidates[0] ? nd_method_find(o->candidates) : s->method;
-  s->confirm = o->confirm[0] ? nd_method_find(o->confirm) : s->method;
+  ND_TRY(find_method(&s->method, "method", o->method, NULL, err));
+  ND_TRY(find_method(&s->candidates, "candidates", o->candidates, s->method, err));
+  ND_TRY(find_method(&s->confirm, "confirm", o->confirm, s->method, err));
   s->family = (nd_family)place_of(o->family, families);
-  const nd_method_row *confirm = &nd_methods[s->confirm];
-  if (s->confirm == ND_METHOD_DIGEST && s->candidates != ND_METHOD_DIGEST)
+  const nd_method *confirm = s->confirm;
+  if (!confirm->find && s->candidates != confirm)
     return nd_fail(err, ND_ERR_USAGE,
-                   "--confirm digest would leave nothing but exact copies: use --method digest");
+                   "--confirm %s would leave nothing but exact copies: use --method %s",
+                   confirm->name, confirm->name);
   s->verify = strcmp(o->verify, "none") == 0      ? ND_VERIFY_NONE
               : strcmp(o->verify, "sketch") == 0  ? ND_VERIFY_SKETCH
               : strcmp(o->verify, "exact") == 0   ? ND_VERIFY_EXACT
@@ -186,107 +139,78 @@ static nd_status resolve_method(nd_settings *s, const nd_options *o, nd_error *e
   return ND_OK;
 }
 
+/* Returns false if there is no such column. */
+static bool find_column(nd_pair_column *out, const char *word) {
+  const nd_sketch *k;
+  *out = (nd_pair_column){.exact = strcmp(word, "exact") == 0};
+  for (size_t i = 0; (k = nd_sketch_at(i)); i++)
+    if (strcmp(word, k->name) == 0) out->sketch = k;
+  return out->exact || out->sketch || strcmp(word, "similarity") == 0;
+}
+
+static nd_status refuse_column(const char *word, bool twice, nd_error *err) {
+  char names[200] = "";
+  const nd_sketch *k;
+  size_t n = 0;
+  for (size_t i = 0; (k = nd_sketch_at(i)) && n < sizeof names; i++)
+    n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", nd_sketch_at(i + 1) ? ", " : " or ",
+                          k->name);
+  return nd_fail(err, ND_ERR_USAGE,
+                 "--columns %s: %s; use similarity, exact%s, separated by commas", word,
+                 twice ? "it is there already" : "there is no such column", names);
+}
+
 /* "similarity,projection,site" */
 static nd_status resolve_columns(nd_settings *s, const nd_options *o, nd_error *err) {
   for (const char *p = o->columns; *p;) {
     char word[32];
     size_t n = strcspn(p, ",");
     snprintf(word, sizeof word, "%.*s", (int)(n < sizeof word ? n : sizeof word - 1), p);
-    int place = 0;
-    while (shown[place] && strcmp(shown[place], word) != 0) place++;
-    bool twice = false;
-    for (unsigned i = 0; i < s->column_n; i++) twice |= (int)s->columns[i] == place;
-    if (!shown[place] || twice)
-      return nd_fail(err, ND_ERR_USAGE,
-                     "--columns %s: %s; use similarity, exact, minhash, supershingle, projection, "
-                     "simhash or site, separated by commas",
-                     word, twice ? "it is there already" : "there is no such column");
-    s->columns[s->column_n++] = (nd_pair_column)place;
+    nd_pair_column column;
+    bool known = find_column(&column, word), twice = false;
+    for (unsigned i = 0; i < s->column_n; i++)
+      twice |= s->columns[i].exact == column.exact && s->columns[i].sketch == column.sketch;
+    if (!known || twice) return refuse_column(word, known, err);
+    s->columns[s->column_n++] = column;
     p += n + (p[n] == ',');
   }
   return ND_OK;
 }
 
-static unsigned column_parts(const nd_settings *s) {
-  static const unsigned parts[ND_SHOW_COLUMNS] = {[ND_SHOW_MINHASH] = ND_HAS_MINHASH,
-                                                  [ND_SHOW_SUPERSHINGLE] = ND_HAS_SUPERSHINGLE,
-                                                  [ND_SHOW_PROJECTION] = ND_HAS_PROJECTION,
-                                                  [ND_SHOW_SIMHASH] = ND_HAS_SIMHASH,
-                                                  [ND_SHOW_SITE] = ND_HAS_SITE};
-  unsigned all = 0;
-  for (unsigned i = 0; i < s->column_n; i++) all |= parts[s->columns[i]];
-  return all;
+static bool is_kept(const nd_settings *s, const nd_sketch *sketch) {
+  const nd_method *confirm = s->confirm;
+  const bool documents = s->verify == ND_VERIFY_EXACT || s->verify == ND_VERIFY_SAMPLE;
+  const bool judged = confirm->judge && (confirm->defined || !documents);
+  bool kept = nd_sketch_in(s->candidates->finds, sketch) ||
+              (judged && nd_sketch_in(confirm->judges, sketch));
+  for (unsigned i = 0; i < s->column_n; i++) kept |= s->columns[i].sketch == sketch;
+  return kept;
 }
 
 /* The numbers of the sketches, and which of them are kept. */
 static nd_status resolve_sketches(nd_settings *s, const nd_options *o, nd_error *err) {
-  const nd_method_row *find = &nd_methods[s->candidates], *confirm = &nd_methods[s->confirm];
-  unsigned parts = find->find_parts | column_parts(s);
-  bool documents = s->verify == ND_VERIFY_EXACT || s->verify == ND_VERIFY_SAMPLE;
-  bool judged = confirm->judge && (confirm->defined || !documents);
-  if (judged) parts |= confirm->judge_parts;
-  bool minhash = s->candidates == ND_METHOD_MINHASH || (parts & ND_HAS_MINHASH);
-  if (s->candidates == ND_METHOD_MINHASH && s->family == ND_FAMILY_LINEAR) parts |= ND_HAS_MINHASH;
-  bool linear = s->family == ND_FAMILY_LINEAR;
-  if (minhash && linear && (o->bands || o->rows))
-    return nd_fail(err, ND_ERR_USAGE, "--family linear counts single values: it has no bands");
-  if (s->candidates == ND_METHOD_MINHASH && !linear)
-    ND_TRY(resolve_bands(s, o, err));
-  else if (minhash)
-    s->permutations = o->permutations ? (uint32_t)o->permutations
-                      : linear        ? USUAL_MIN_VALUES
-                                      : USUAL_PERMUTATIONS;
-  s->min_values = o->permutations ? (uint32_t)o->permutations : USUAL_MIN_VALUES;
-  s->supershingles = (uint32_t)o->supershingles;
-  s->agree = (uint32_t)o->agree;
-  if (parts & ND_HAS_SUPERSHINGLE) {
-    if (s->supershingles > s->min_values)
-      return nd_fail(err, ND_ERR_USAGE, "--supershingles %u is more than the %u min values",
-                     s->supershingles, s->min_values);
-    ND_TRY(nd_super_check(s->min_values, s->supershingles, 1, err));
-    if (s->agree > s->supershingles)
-      return nd_fail(err, ND_ERR_USAGE, "--agree %u is more than --supershingles %u", s->agree,
-                     s->supershingles);
-  }
-  s->bits = (uint32_t)o->bits;
-  s->agree_bits = o->agree_bits ? (uint32_t)o->agree_bits : s->bits - s->bits / 32;
-  s->combined_bits =
-      o->combined_bits ? (uint32_t)o->combined_bits : (s->bits * 355 + 384 / 2) / 384;
-  if (s->bits % 64) return nd_fail(err, ND_ERR_USAGE, "--bits %u is not a multiple of 64", s->bits);
-  if (s->agree_bits > s->bits || s->combined_bits > s->bits)
-    return nd_fail(err, ND_ERR_USAGE, "--%s %u is more than --bits %u",
-                   s->agree_bits > s->bits ? "agree-bits" : "combined-bits",
-                   s->agree_bits > s->bits ? s->agree_bits : s->combined_bits, s->bits);
-  s->distance = s->bits - (s->confirm == ND_METHOD_COMBINED ? s->combined_bits : s->agree_bits);
-  /* Pieces of 32 bits, 12 of 384 as published; where they miss nothing anyway, or
-   * nothing may be missed, the tables see to it. */
-  s->pieces = o->complete || s->distance < s->bits / 32 ? 0 : s->bits / 32;
-  s->hamming = (uint32_t)o->hamming;
+  const nd_sketch *k;
   s->weights = (nd_weights)place_of(o->weights, weightings);
   s->feature_shingles = strcmp(o->features, "shingles") == 0;
-  nd_settings_keep(s, parts);
+  for (size_t i = 0; (k = nd_sketch_at(i)); i++) {
+    if (is_kept(s, k)) nd_settings_keep(s, k);
+    if (k->resolve) ND_TRY(k->resolve(s, o, err));
+  }
+  if (s->candidates->resolve) ND_TRY(s->candidates->resolve(s, o, err));
+  if (s->confirm->resolve && s->confirm != s->candidates) ND_TRY(s->confirm->resolve(s, o, err));
+  nd_settings_keep(s, NULL); /* the words of all are known now */
   return ND_OK;
 }
 
-void nd_settings_keep(nd_settings *s, unsigned parts) {
-  const uint32_t words[ND_PARTS] = {[ND_PART_MINHASH] = s->permutations,
-                                    [ND_PART_SUPERSHINGLE] = s->supershingles,
-                                    [ND_PART_PROJECTION] = s->bits / 64,
-                                    [ND_PART_SIMHASH] = 1,
-                                    [ND_PART_SITE] = 1};
-  s->row = (nd_row){0};
-  for (unsigned i = 0; i < ND_PARTS; i++) {
-    s->row.at[i] = s->row.total;
-    s->row.words[i] = parts >> i & 1 ? words[i] : 0;
-    s->row.total += s->row.words[i];
-  }
+bool nd_settings_usual_columns(const nd_settings *s) {
+  return s->column_n == 1 && !s->columns[0].exact && !s->columns[0].sketch;
 }
 
 bool nd_settings_use_texts(const nd_settings *s) {
   bool shows = false;
-  for (unsigned i = 0; i < s->column_n; i++) shows |= s->columns[i] == ND_SHOW_EXACT;
+  for (unsigned i = 0; i < s->column_n; i++) shows |= s->columns[i].exact;
   return shows || s->verify == ND_VERIFY_EXACT || s->verify == ND_VERIFY_SAMPLE ||
-         nd_methods[s->candidates].texts;
+         s->candidates->exact;
 }
 
 static nd_status resolve_shingle(nd_settings *s, const nd_options *o, nd_error *err) {
@@ -296,8 +220,10 @@ static nd_status resolve_shingle(nd_settings *s, const nd_options *o, nd_error *
     return ND_OK;
   }
   if (strcmp(o->shingle, "auto") != 0) return nd_shingle_parse(&s->shingle, o->shingle, err);
-  s->shingle =
-      (nd_shingle_spec){ND_SHINGLE_WORDS, s->row.words[ND_PART_SUPERSHINGLE] ? 8 : USUAL_WORDS};
+  s->shingle = (nd_shingle_spec){ND_SHINGLE_WORDS, USUAL_WORDS};
+  for (unsigned i = 0; i < s->row.n; i++)
+    if (s->row.part[i].sketch->shingle_words)
+      s->shingle.size = s->row.part[i].sketch->shingle_words;
   return ND_OK;
 }
 
@@ -307,14 +233,16 @@ static nd_status resolve_sample(nd_settings *s, const nd_options *o, nd_error *e
   if (share.num == 0 || share.num >= share.den)
     return nd_fail(err, ND_ERR_USAGE, "--boilerplate-share is out of range: above 0, below 1");
   if (!s->sample.on) return ND_OK;
-  if (s->method == ND_METHOD_DIGEST)
-    return nd_fail(err, ND_ERR_USAGE,
-                   "--sample chooses shingles, and --method digest compares none");
+  if (!s->method->find)
+    return nd_fail(err, ND_ERR_USAGE, "--sample chooses shingles, and --method %s compares none",
+                   s->method->name);
   if (s->similarity->of_texts)
     return nd_fail(err, ND_ERR_USAGE,
                    "--sample chooses shingles, and --similarity %s compares none",
                    s->similarity->name);
-  bool adds_up = s->row.words[ND_PART_PROJECTION] || s->row.words[ND_PART_SIMHASH];
+  bool adds_up = false;
+  for (unsigned i = 0; i < s->row.n; i++)
+    adds_up |= s->row.part[i].sketch->from == ND_FROM_FEATURES;
   if (adds_up && (!s->feature_shingles || s->weights == ND_WEIGHTS_TFIDF))
     return nd_fail(err, ND_ERR_USAGE,
                    "--sample chooses shingles; simhash and projection take them with --features "

@@ -17,20 +17,6 @@
 #include "sketch/simhash.h"
 #include "text/text.h"
 
-typedef enum nd_method {
-  ND_METHOD_MINHASH,
-  ND_METHOD_DIGEST,
-  ND_METHOD_EXACT,
-  ND_METHOD_JOIN,
-  ND_METHOD_ALLPAIRS,
-  ND_METHOD_PPJOIN,
-  ND_METHOD_PPJOIN_PLUS,
-  ND_METHOD_SUPERSHINGLE,
-  ND_METHOD_SIMHASH,
-  ND_METHOD_PROJECTION,
-  ND_METHOD_COMBINED,
-  ND_METHOD_COMBINED_SITE
-} nd_method;
 typedef enum nd_verify {
   ND_VERIFY_EXACT,
   ND_VERIFY_SKETCH,
@@ -42,16 +28,13 @@ const char *nd_verify_name(nd_verify how);
 
 typedef enum nd_clustering { ND_CLUSTER_STAR, ND_CLUSTER_COMPONENTS } nd_clustering;
 
-/* What a pair shows behind its ids (--columns). */
-typedef enum nd_pair_column {
-  ND_SHOW_SIMILARITY,
-  ND_SHOW_EXACT,
-  ND_SHOW_MINHASH,
-  ND_SHOW_SUPERSHINGLE,
-  ND_SHOW_PROJECTION,
-  ND_SHOW_SIMHASH,
-  ND_SHOW_SITE,
-  ND_SHOW_COLUMNS
+typedef struct nd_method nd_method; /* method.h */
+
+/* A column of a pair after its ids (--columns): its similarity, that of its documents, or what
+ * two sketches show. */
+typedef struct nd_pair_column {
+  bool exact;
+  const nd_sketch *sketch;
 } nd_pair_column;
 
 typedef struct nd_settings {
@@ -60,7 +43,7 @@ typedef struct nd_settings {
   nd_input_options input;
   nd_token_kind tokens;
   nd_shingle_spec shingle;
-  nd_method method, candidates, confirm;
+  const nd_method *method, *candidates, *confirm;
   const nd_similarity *similarity;
   nd_fingerprint_kind fingerprint;
   nd_decimal threshold;
@@ -81,15 +64,15 @@ typedef struct nd_settings {
   nd_weights weights;
   bool feature_shingles; /* simhash, projection: shingles are added up, not tokens */
   nd_row row;            /* the sketches that are kept of a document */
-  nd_pair_column columns[ND_SHOW_COLUMNS];
+  nd_pair_column columns[2 + ND_ROW_MOST];
   unsigned column_n;
   unsigned threads;
   uint64_t memory;
   uint32_t shard, shards; /* 0, 1: everything */
 } nd_settings;
 
-/* Keeps these parts (ND_HAS_…) of every document, and no others. */
-void nd_settings_keep(nd_settings *s, unsigned parts);
+/* Returns true if pairs show their similarity and nothing else. */
+bool nd_settings_usual_columns(const nd_settings *s);
 
 /* Are the documents themselves compared, or read, after the first pass? */
 bool nd_settings_use_texts(const nd_settings *s);

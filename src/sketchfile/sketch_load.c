@@ -7,7 +7,7 @@
 #include <xxhash.h>
 
 #include "candidate/bands.h"
-#include "settings/methods.h"
+#include "settings/method.h"
 
 bool nd_sketch_inputs(const nd_walk *walk) {
   bool are = false;
@@ -20,75 +20,70 @@ bool nd_sketch_inputs(const nd_walk *walk) {
   return are;
 }
 
-/* Returns the first (0) or second (1) number in a parameter's value. */
-static uint32_t number_in(nd_str value, int which) {
-  uint64_t x = 0;
-  bool in = false;
-  for (size_t i = 0; i < value.n; i++) {
-    char c = value.p[i];
-    if (c >= '0' && c <= '9') {
-      x = x * 10 + (uint64_t)(c - '0');
-      if (x > UINT32_MAX) return 0;
-      in = true;
-    } else if (in) {
-      if (which-- == 0) return (uint32_t)x;
-      x = 0;
-      in = false;
-    }
+/* The first two numbers in a parameter's value; 0: there is none. */
+static void numbers_in(uint32_t out[2], nd_str value) {
+  size_t n = 0;
+  out[0] = out[1] = 0;
+  for (size_t i = 0; i < value.n && n < 2; i++) {
+    uint64_t x = 0;
+    size_t begin = i;
+    for (; i < value.n && value.p[i] >= '0' && value.p[i] <= '9'; i++)
+      if (x <= UINT32_MAX) x = x * 10 + (uint64_t)(value.p[i] - '0');
+    if (i > begin) out[n++] = x > UINT32_MAX ? 0 : (uint32_t)x;
   }
-  return which == 0 ? (uint32_t)x : 0;
+}
+
+static nd_status refuse_parameters(const nd_sketch_reader *r, nd_error *err) {
+  return nd_fail(err, ND_ERR_DATA, "%s: the sketch file is damaged (parameters)", r->name);
 }
 
 /* Finds the parts of a row in a file's parameters. */
 static nd_status layout(nd_row *out, const nd_sketch_reader *r, nd_error *err) {
-  nd_str p = nd_buf_str(&r->parameters);
-  nd_str minhash = nd_sketch_parameter(p, "minhash");
-  nd_str super = nd_sketch_parameter(p, "supershingle");
-  nd_str projection = nd_sketch_parameter(p, "projection");
-  const uint32_t words[ND_PARTS] = {
-      [ND_PART_MINHASH] = number_in(minhash, 0),
-      [ND_PART_SUPERSHINGLE] = number_in(super, 0),
-      [ND_PART_PROJECTION] = number_in(projection, 0) / 64,
-      [ND_PART_SIMHASH] = nd_sketch_parameter(p, "simhash").p != NULL,
-      [ND_PART_SITE] = nd_sketch_parameter(p, "site").p != NULL,
-  };
-  *out = (nd_row){0};
+  const nd_sketch *k;
   uint64_t total = 0;
-  for (unsigned i = 0; i < ND_PARTS; i++) {
-    out->at[i] = (uint32_t)total;
-    out->words[i] = words[i];
-    total += words[i];
+  *out = (nd_row){.total = r->head.words};
+  for (size_t i = 0; (k = nd_sketch_at(i)); i++) {
+    uint32_t number[2];
+    nd_str value = nd_sketch_parameter(nd_buf_str(&r->parameters), k->name);
+    if (!value.p) continue;
+    numbers_in(number, value);
+    nd_row_part part = {k, (uint32_t)total, k->words_in(number)};
+    out->part[out->n++] = part;
+    total += part.words;
   }
-  out->total = r->head.words;
-  if (total != r->head.words)
-    return nd_fail(err, ND_ERR_DATA, "%s: the sketch file is damaged (parameters)", r->name);
-  return ND_OK;
+  return total == r->head.words ? ND_OK : refuse_parameters(r, err);
 }
 
 /* Fills in the options that the user has not given. */
-static nd_status adopt(nd_options *o, const nd_sketch_reader *r, nd_error *err) {
+static nd_status adopt(nd_options *o, const nd_settings *s, const nd_sketch_reader *r,
+                       nd_error *err) {
   nd_str p = nd_buf_str(&r->parameters);
   nd_str shingle = nd_sketch_parameter(p, "shingle");
-  nd_str minhash = nd_sketch_parameter(p, "minhash");
-  nd_str super = nd_sketch_parameter(p, "supershingle");
   if (strcmp(o->shingle, "auto") == 0 && shingle.p)
     snprintf(o->shingle, sizeof o->shingle, "%.*s", (int)shingle.n, shingle.p);
-  nd_method find = nd_method_find(o->candidates[0] ? o->candidates : o->method);
-  nd_method confirm = nd_method_find(o->confirm[0] ? o->confirm : o->method);
-  unsigned parts = nd_methods[find].find_parts | nd_methods[confirm].judge_parts;
-  bool values = find == ND_METHOD_MINHASH || (parts & ND_HAS_MINHASH);
-  bool groups = parts & ND_HAS_SUPERSHINGLE;
-  /* A run that needs both cannot use one number for both. */
-  if (!o->permutations && values != groups)
-    o->permutations = values ? number_in(minhash, 0) : number_in(super, 1);
-  if (!o->verify[0] && nd_methods[confirm].judge) strcpy(o->verify, "sketch");
+  const nd_method *find = s->candidates, *confirm = s->confirm;
+  const nd_sketch *k;
+  unsigned made = 0; /* sketches of MinHash values that the run needs */
+  uint32_t values = 0;
+  for (size_t i = 0; (k = nd_sketch_at(i)); i++) {
+    bool needed =
+        k == find->sketch || nd_sketch_in(find->finds, k) || nd_sketch_in(confirm->judges, k);
+    if (!needed || !k->min_values_in) continue;
+    uint32_t number[2];
+    numbers_in(number, nd_sketch_parameter(p, k->name));
+    values = k->min_values_in(number);
+    made++;
+  }
+  /* A run that needs several cannot use one number for all. */
+  if (!o->permutations && made == 1) o->permutations = values;
+  if (!o->verify[0] && confirm->judge) strcpy(o->verify, "sketch");
   return nd_options_check(o, err);
 }
 
 static nd_status refuse_texts(const nd_settings *s, const char *name, nd_error *err) {
-  const char *what = nd_methods[s->candidates].texts ? nd_methods[s->candidates].name
-                     : !nd_methods[s->confirm].judge ? nd_methods[s->confirm].name
-                                                     : NULL;
+  const char *what = s->candidates->exact ? s->candidates->name
+                     : !s->confirm->judge ? s->confirm->name
+                                          : NULL;
   if (what)
     return nd_fail(err, ND_ERR_USAGE,
                    "%s holds sketches, and --method %s needs documents; name those instead", name,
@@ -134,7 +129,7 @@ nd_status nd_sketch_settings(nd_settings *s, nd_options *options, const nd_walk 
   nd_sketch_reader first = {.fd = -1};
   *options = *s->options;
   nd_status status = nd_sketch_open(&first, walk->files[0].real, walk->files[0].path, err);
-  if (status == ND_OK) status = adopt(options, &first, err);
+  if (status == ND_OK) status = adopt(options, s, &first, err);
   if (status == ND_OK) status = nd_settings_resolve(s, options, err);
   if (status == ND_OK && nd_settings_use_texts(s)) status = refuse_texts(s, first.name, err);
   const char *sampling = s->sample.on                  ? "--sample"
@@ -145,11 +140,7 @@ nd_status nd_sketch_settings(nd_settings *s, nd_options *options, const nd_walk 
         nd_fail(err, ND_ERR_USAGE, "%s holds sketches, and %s needs documents; name those instead",
                 first.name, sampling);
   /* Bands are computed from the MinHash values in the file. */
-  if (status == ND_OK && s->bands && !s->row.words[ND_PART_MINHASH]) {
-    unsigned parts = ND_HAS_MINHASH;
-    for (unsigned i = 0; i < ND_PARTS; i++) parts |= s->row.words[i] ? 1u << i : 0;
-    nd_settings_keep(s, parts);
-  }
+  if (status == ND_OK && s->bands) nd_settings_keep(s, s->candidates->sketch);
   if (status == ND_OK) status = agree(s, &first, err);
   for (size_t i = 1; i < walk->n && status == ND_OK; i++) {
     nd_sketch_reader other = {.fd = -1};
@@ -175,13 +166,14 @@ static nd_status add_document(nd_block *b, const nd_sketch_chunk *c, uint32_t i,
   b->line[row] = 0;
   b->shingles[row] = c->shingles[i];
   b->text_end[row] = 0;
-  for (unsigned p = 0; p < ND_PARTS; p++)
-    if (s->row.words[p])
-      memcpy(b->sketch + row * s->row.total + s->row.at[p], words + from->at[p],
-             s->row.words[p] * sizeof *words);
+  for (unsigned p = 0; p < s->row.n; p++) {
+    const nd_row_part *part = &s->row.part[p];
+    memcpy(b->sketch + row * s->row.total + part->at, nd_row_words(from, part->sketch, words),
+           part->words * sizeof *words);
+  }
   if (s->bands)
     nd_bands_keys(b->bands + row * s->bands, (nd_bands){s->bands, s->rows},
-                  words + from->at[ND_PART_MINHASH], s->options->seed);
+                  nd_row_words(from, s->candidates->sketch, words), s->options->seed);
   ND_TRY(nd_buf_append(&b->ids, c->ids.p + begin, n, err));
   b->id_end[row] = (uint32_t)b->ids.n;
   b->head.empties += c->shingles[i] == 0;
@@ -197,6 +189,10 @@ static nd_status load_file(nd_log *log, nd_block *block, nd_sketch_chunk *chunk,
   bool more;
   uint32_t part = 0;
   ND_TRY(layout(&from, r, err));
+  for (unsigned i = 0; i < s->row.n; i++) { /* the file may have changed since it was checked */
+    const nd_row_part *have = nd_row_find(&from, s->row.part[i].sketch);
+    if (!have || have->words != s->row.part[i].words) return refuse_parameters(r, err);
+  }
   do {
     ND_TRY(nd_sketch_next(&more, chunk, r, err));
     nd_block_start(block, file, part++, s->bands, s->row.total);

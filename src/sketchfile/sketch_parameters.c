@@ -1,34 +1,46 @@
 /* The parameters of a sketch file, lines "name value". */
 #include <inttypes.h>
 
+#include "settings/method.h"
 #include "sketchfile/sketch_file.h"
 
 static const char *const kinds[] = {"words", "chars", "aligned"};
+
+static bool has_from(const nd_row *r, nd_sketch_from from) {
+  for (unsigned i = 0; i < r->n; i++)
+    if (r->part[i].sketch->from == from) return true;
+  return false;
+}
+
+static nd_status put_sketch(nd_buf *out, const nd_settings *s, const nd_sketch *k, nd_error *err) {
+  ND_TRY(nd_buf_printf(out, err, "%s ", k->name));
+  ND_TRY(k->parameter(out, s, err));
+  return nd_buf_append(out, "\n", 1, err);
+}
 
 nd_status nd_sketch_parameters(nd_buf *out, const nd_settings *s, uint64_t collection,
                                nd_error *err) {
   const nd_row *r = &s->row;
   const nd_options *o = s->options;
-  bool min_values = r->words[ND_PART_MINHASH] || r->words[ND_PART_SUPERSHINGLE];
-  bool sums = r->words[ND_PART_PROJECTION] || r->words[ND_PART_SIMHASH];
+  const nd_row_part *deferred = nd_row_deferred(s);
+  const bool min_values = has_from(r, ND_FROM_MIN_VALUES);
+  bool features = false;
   ND_TRY(nd_buf_printf(out, err, "tokens %s\n", o->tokens));
   ND_TRY(nd_buf_printf(out, err, "seed %" PRIu64 "\n", o->seed));
-  if (min_values || s->feature_shingles) /* without MinHash values, there are sums */
+  if (min_values || has_from(r, ND_FROM_SHINGLES) || s->feature_shingles)
     ND_TRY(nd_buf_printf(out, err, "shingle %s:%" PRIu32 "\n", kinds[s->shingle.kind],
                          s->shingle.size));
   if (min_values) ND_TRY(nd_buf_printf(out, err, "family %s\n", o->family));
-  if (r->words[ND_PART_MINHASH])
-    ND_TRY(nd_buf_printf(out, err, "minhash %" PRIu32 "\n", s->permutations));
-  if (r->words[ND_PART_SUPERSHINGLE])
-    ND_TRY(nd_buf_printf(out, err, "supershingle %" PRIu32 " of %" PRIu32 "\n", s->supershingles,
-                         s->min_values));
-  if (sums) ND_TRY(nd_buf_printf(out, err, "features %s\n", o->features));
-  if (r->words[ND_PART_PROJECTION])
-    ND_TRY(nd_buf_printf(out, err, "projection %" PRIu32 "\n", s->bits));
-  if (r->words[ND_PART_SIMHASH]) ND_TRY(nd_buf_printf(out, err, "simhash %s\n", o->weights));
-  if (r->words[ND_PART_SIMHASH] && s->weights == ND_WEIGHTS_TFIDF)
-    ND_TRY(nd_buf_printf(out, err, "collection %016" PRIx64 "\n", collection));
-  if (r->words[ND_PART_SITE]) ND_TRY(nd_buf_printf(out, err, "site 64\n"));
+  for (unsigned i = 0; i < r->n; i++) {
+    const nd_sketch *k = r->part[i].sketch;
+    if (k->from == ND_FROM_FEATURES && !features) {
+      ND_TRY(nd_buf_printf(out, err, "features %s\n", o->features));
+      features = true;
+    }
+    ND_TRY(put_sketch(out, s, k, err));
+    if (&r->part[i] == deferred)
+      ND_TRY(nd_buf_printf(out, err, "collection %016" PRIx64 "\n", collection));
+  }
   return ND_OK;
 }
 

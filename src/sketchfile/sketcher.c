@@ -4,7 +4,7 @@
 #include <xxhash.h>
 
 #include "candidate/bands.h"
-#include "settings/settings.h"
+#include "settings/method.h"
 #include "similarity/resemblance.h"
 #include "sketch/minhash.h"
 #include "sketch/projection.h"
@@ -34,7 +34,7 @@ nd_status nd_sketcher_new(nd_sketcher **out, const nd_options *options, nd_error
   s->options = *options;
   nd_status status = nd_options_check(&s->options, err);
   if (status == ND_OK) status = nd_settings_resolve(&s->settings, &s->options, err);
-  if (status == ND_OK && s->settings.method != ND_METHOD_MINHASH)
+  if (status == ND_OK && strcmp(s->settings.method->name, "minhash") != 0)
     status =
         nd_fail(err, ND_ERR_USAGE, "a sketcher needs the method minhash, not %s", options->method);
   s->sampler.sample = &s->settings.sample;

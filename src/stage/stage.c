@@ -2,15 +2,15 @@
 #include <xxhash.h>
 
 #include "output/tsv.h"
-#include "settings/methods.h"
+#include "settings/method.h"
 #include "stage/stage_work.h"
 #include "store/ids.h"
 
 /* What needs the whole corpus at one place is refused, and what to use instead is said. */
 static nd_status check_apart(const nd_settings *s, nd_error *err) {
   const nd_options *o = s->options;
-  const char *name = nd_methods[s->candidates].name, *confirm = nd_methods[s->confirm].name;
-  bool minhash = s->candidates == ND_METHOD_MINHASH || s->row.words[ND_PART_MINHASH];
+  const nd_method *find = s->candidates;
+  const char *confirm = s->confirm->name;
   if (o->against[0])
     return nd_fail(err, ND_ERR_USAGE,
                    "--against works on one machine only: give both collections as input, the other "
@@ -18,26 +18,26 @@ static nd_status check_apart(const nd_settings *s, nd_error *err) {
   if (s->similarity->of_texts)
     return nd_fail(err, ND_ERR_USAGE, "--similarity %s works on one machine only",
                    s->similarity->name);
-  if (!nd_stage_knows(s->candidates))
+  if (find->find && !find->keys && !nd_method_counts(find))
     return nd_fail(err, ND_ERR_USAGE,
                    "--method %s works on one machine only: --method exact finds the same pairs, "
                    "--method minhash nearly all of them at less cost",
-                   name);
-  if (s->candidates == ND_METHOD_EXACT && s->confirm != ND_METHOD_EXACT)
+                   find->name);
+  if (nd_method_counts(find) && !nd_method_counts(s->confirm))
     return nd_fail(err, ND_ERR_USAGE,
-                   "--candidates exact with --confirm %s works on one machine only: find by %s, or "
-                   "confirm by exact",
-                   confirm, confirm);
-  if (minhash && s->family == ND_FAMILY_LINEAR)
+                   "--candidates %s with --confirm %s works on one machine only: find by %s, or "
+                   "confirm by %s",
+                   find->name, confirm, confirm, find->name);
+  if (s->permutations && s->family == ND_FAMILY_LINEAR)
     return nd_fail(err, ND_ERR_USAGE,
                    "--family linear works on one machine only: use --family fast");
-  if (s->row.words[ND_PART_SIMHASH] && s->weights == ND_WEIGHTS_TFIDF)
+  if (nd_row_deferred(s))
     return nd_fail(err, ND_ERR_USAGE,
                    "--weights tfidf works on one machine only: use --weights tf or one");
-  if (s->column_n != 1 || s->columns[0] != ND_SHOW_SIMILARITY)
+  if (!nd_settings_usual_columns(s))
     return nd_fail(err, ND_ERR_USAGE,
                    "--columns %s works on one machine only: the similarity is listed", o->columns);
-  if (s->sample.sct && s->candidates != ND_METHOD_EXACT)
+  if (s->sample.sct && !nd_method_counts(find))
     return nd_fail(err, ND_ERR_USAGE,
                    "--sample sct works on one machine only, but for --method exact");
   if (s->sample.goal.num)
@@ -100,17 +100,18 @@ void nd_stage_free(nd_stage *s) {
 void nd_stage_about(nd_stage_facts *out, const nd_stage *s) {
   const nd_settings *t = &s->settings;
   const nd_stage_plan p = nd_stage_plan_of(t);
-  *out = (nd_stage_facts){.exact = t->candidates == ND_METHOD_EXACT,
+  const uint32_t words = p.vector ? p.vector->words : 0;
+  *out = (nd_stage_facts){.exact = nd_method_counts(t->candidates),
                           .permutations = t->permutations,
                           .bands = t->bands,
                           .rows = t->rows,
-                          .keys = p.buckets + p.pieces,
-                          .key_items = p.buckets + p.pieces * p.words,
-                          .key_bytes = p.words > 1 ? 8 : 4,
+                          .keys = p.keys.buckets + p.pieces,
+                          .key_items = p.keys.buckets + p.pieces * words,
+                          .key_bytes = words > 1 ? 8 : 4,
                           .predicted_recall = t->bands ? t->predicted_recall : 1,
                           .ranked = t->keep != ND_KEEP_FIRST && t->keep != ND_KEEP_CENTRE,
                           .components = t->cluster == ND_CLUSTER_COMPONENTS,
-                          .direct = t->candidates == ND_METHOD_EXACT &&
+                          .direct = nd_method_counts(t->candidates) &&
                                     (t->sample.on ? t->verify == ND_VERIFY_SAMPLE : t->every_pair),
                           .sct = t->sample.sct,
                           .max_document = t->input.max_document};

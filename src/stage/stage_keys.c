@@ -17,47 +17,18 @@
 #include "stage/stage_work.h"
 #include "store/workdir.h"
 
-/* The table of methods: a row says which kinds of keys a method has. */
-typedef struct way {
-  bool known, bands, mega, bits;
-  nd_part part; /* of the bits */
-} way;
-
-static const way ways[] = {
-    [ND_METHOD_MINHASH] = {.known = true, .bands = true},
-    [ND_METHOD_DIGEST] = {.known = true},
-    [ND_METHOD_EXACT] = {.known = true}, /* stage_exact.c */
-    [ND_METHOD_SUPERSHINGLE] = {.known = true, .mega = true},
-    [ND_METHOD_COMBINED] = {.known = true, .mega = true},
-    [ND_METHOD_SIMHASH] = {.known = true, .bits = true, .part = ND_PART_SIMHASH},
-    [ND_METHOD_PROJECTION] = {.known = true, .bits = true, .part = ND_PART_PROJECTION},
-    [ND_METHOD_COMBINED_SITE] = {.known = true,
-                                 .mega = true,
-                                 .bits = true,
-                                 .part = ND_PART_PROJECTION},
-};
-
-bool nd_stage_knows(nd_method candidates) {
-  return ways[candidates].known; /* the last method has a row */
-}
-
 nd_stage_plan nd_stage_plan_of(const nd_settings *s) {
-  const way *w = &ways[s->candidates];
-  nd_stage_plan p = {.buckets = w->bands ? s->bands : 0};
-  if (w->mega) p.buckets = nd_mega_jobs(s);
-  p.mega = w->mega;
-  if (!w->bits) return p;
-  p.part = w->part;
-  p.words = s->row.words[w->part];
-  p.distance = w->part == ND_PART_SIMHASH ? s->hamming : s->distance;
-  p.given = w->part == ND_PART_SIMHASH ? 0 : s->pieces;
-  p.pieces = p.given ? p.given : p.distance + 1;
+  nd_stage_plan p = {0};
+  if (s->candidates->keys) s->candidates->keys(&p.keys, s);
+  if (!p.keys.vector) return p;
+  p.vector = nd_row_find(&s->row, p.keys.vector);
+  p.pieces = p.keys.pieces ? p.keys.pieces : p.keys.distance + 1;
   return p;
 }
 
 /* The value of a piece, hashed. */
 static uint64_t piece_key(const uint64_t *vector, const nd_stage_plan *p, uint32_t piece) {
-  uint64_t bits = 64 * (uint64_t)p->words, h = piece;
+  uint64_t bits = 64 * (uint64_t)p->vector->words, h = piece;
   uint64_t begin = bits * piece / p->pieces, end = bits * (piece + 1) / p->pieces;
   for (uint64_t w = begin / 64; w * 64 < end; w++) {
     uint64_t word = vector[w];
@@ -76,11 +47,12 @@ static nd_status add_pieces(nd_spread *out, const nd_stage *s, const nd_image *i
   const uint64_t *rows = nd_image_wide(i, ND_COL_SKETCH);
   for (uint32_t d = 0; d < i->head.docs; d++) {
     if (position[d] == UINT32_MAX) continue;
-    const uint64_t *vector = rows + (size_t)d * r->total + r->at[p->part];
+    const uint64_t *vector = rows + (size_t)d * r->total + p->vector->at;
     for (uint32_t k = 0; k < p->pieces; k++) {
-      uint32_t place = (p->buckets + k) * ranges + nd_share_of(piece_key(vector, p, k), ranges);
-      for (uint32_t w = 0; w < p->words; w++) {
-        uint64_t value = p->words == 1 ? position[d] : nd_pair_key(position[d], w);
+      uint32_t place =
+          (p->keys.buckets + k) * ranges + nd_share_of(piece_key(vector, p, k), ranges);
+      for (uint32_t w = 0; w < p->vector->words; w++) {
+        uint64_t value = p->vector->words == 1 ? position[d] : nd_pair_key(position[d], w);
         ND_TRY(nd_spread_add(out, place, vector[w], value, err));
       }
     }
@@ -94,10 +66,10 @@ static nd_status add_buckets(nd_spread *out, nd_stage *s, const nd_image *i, con
   uint32_t n = i->head.docs;
   ND_TRY(nd_array_grow(&s->items, &s->item_cap, n, sizeof *s->items, err));
   uint64_t *made = (uint64_t *)(void *)s->items;
-  for (uint32_t kind = 0; kind < p->buckets; kind++, keys += n) {
+  for (uint32_t kind = 0; kind < p->keys.buckets; kind++, keys += n) {
     const uint64_t *key = keys;
-    if (p->mega) {
-      nd_mega_keys(made, &s->settings, nd_image_wide(i, ND_COL_SKETCH), n, kind);
+    if (p->keys.make) {
+      p->keys.make(made, &s->settings, nd_image_wide(i, ND_COL_SKETCH), n, kind);
       key = made;
     }
     for (uint32_t d = 0; d < n; d++) {
@@ -114,9 +86,9 @@ nd_status nd_stage_keys(nd_spread *out, nd_stage *s, nd_str image, const uint32_
   nd_image i;
   ND_TRY(nd_image_open(&i, s, image, err));
   nd_stage_plan p = nd_stage_plan_of(&s->settings);
-  if ((uint64_t)(p.buckets + p.pieces) * ranges > nd_spread_places(out))
+  if ((uint64_t)(p.keys.buckets + p.pieces) * ranges > nd_spread_places(out))
     return nd_fail(err, ND_ERR_USAGE, "%u kinds of keys in %u ranges need more than %u places",
-                   p.buckets + p.pieces, ranges, nd_spread_places(out));
+                   p.keys.buckets + p.pieces, ranges, nd_spread_places(out));
   ND_TRY(add_buckets(out, s, &i, &p, position, ranges, err));
   return p.pieces ? add_pieces(out, s, &i, &p, position, ranges, err) : ND_OK;
 }
@@ -193,9 +165,9 @@ static nd_status group_pieces(nd_sorter *pairs, nd_bucket_stats *seen, const uin
                                 .vectors = vectors,
                                 .memory = nd_budget(s->settings.memory, ND_SHARE_STAGE_PAIRS),
                                 .dir = tmp,
-                                .words = p->words,
-                                .distance = p->distance,
-                                .pieces = p->given,
+                                .words = p->vector->words,
+                                .distance = p->keys.distance,
+                                .pieces = p->keys.pieces,
                                 .threads = 1,
                                 .cap = s->options.bucket_cap};
   ND_TRY(nd_hamming_pairs(pairs, &stats, &request, err));
@@ -217,15 +189,16 @@ nd_status nd_stage_group(nd_spread *edges, nd_stage_buckets *stats, nd_stage *s,
   ND_TRY(nd_runs_load(&total, s, runs, n, err));
   nd_status status =
       nd_sorter_new(&pairs, nd_budget(s->settings.memory, ND_SHARE_STAGE_PAIRS), tmp, true, err);
-  if (status == ND_OK && kind < p.buckets) {
+  if (status == ND_OK && kind < p.keys.buckets) {
     status = group_buckets(pairs, &seen, s, total, tmp, err);
   } else if (status == ND_OK) {
     vectors = nd_malloc((total + 1) * sizeof *vectors);
     of = nd_malloc((total + 1) * sizeof *of);
     if (!vectors || !of) status = nd_fail_memory(err, total * sizeof *vectors);
-    if (status == ND_OK) status = gather(vectors, of, &rows, s, total, p.words, positions, err);
     if (status == ND_OK)
-      status = group_pieces(pairs, &seen, vectors, rows, s, &p, kind == p.buckets, tmp, err);
+      status = gather(vectors, of, &rows, s, total, p.vector->words, positions, err);
+    if (status == ND_OK)
+      status = group_pieces(pairs, &seen, vectors, rows, s, &p, kind == p.keys.buckets, tmp, err);
   }
   if (status == ND_OK) status = spread_edges(edges, pairs, of, positions, err);
   nd_sorter_free(pairs);

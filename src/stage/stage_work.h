@@ -6,7 +6,7 @@
 #include "neardup/stage.h"
 #include "read/feed.h"
 #include "read/sign.h"
-#include "settings/settings.h"
+#include "settings/method.h"
 
 struct nd_stage {
   nd_options options;
@@ -45,17 +45,12 @@ static inline const uint32_t *nd_image_narrow(const nd_image *i, nd_column colum
   return (const uint32_t *)(const void *)(i->p + nd_block_column(&i->head, column));
 }
 
-/* The kinds of keys of a method: buckets first, then pieces of bit vectors. */
+/* The kinds of keys of the run's method: buckets first, then pieces of bit vectors. */
 typedef struct nd_stage_plan {
-  uint32_t buckets;  /* bands, or … */
-  bool mega;         /* … mega-shingles */
-  uint32_t pieces;   /* of the vectors in … */
-  nd_part part;      /* … the row of sketches, */
-  uint32_t words;    /* so long, */
-  uint32_t distance; /* searched for so many differing bits */
-  uint32_t given;    /* pieces of nd_hamming_request; 0: complete */
+  nd_keys keys;
+  const nd_row_part *vector; /* NULL: no pieces */
+  uint32_t pieces;
 } nd_stage_plan;
-bool nd_stage_knows(nd_method candidates);
 nd_stage_plan nd_stage_plan_of(const nd_settings *s);
 
 /* Calls `each` for every reject. */

@@ -12,7 +12,7 @@
 #include "verify/verify.h"
 
 #include "base/threads.h"
-#include "settings/methods.h"
+#include "settings/method.h"
 #include "similarity/edit_distance.h"
 #include "similarity/group.h"
 #include "verify/pair_groups.h"
@@ -46,11 +46,11 @@ typedef struct checker {
     bool thrashing;        /* the group does not fit: two at a time */
   } * workers;             /* one per thread */
   nd_pair_groups plan;
-  nd_judge judge;        /* of rows; NULL: none */
-  bool texts;            /* the documents are compared */
-  bool all;              /* no threshold */
-  bool whole;            /* no sample either */
-  size_t prepared_bytes; /* of one thread */
+  const nd_method *judge; /* of rows; NULL: none */
+  bool texts;             /* the documents are compared */
+  bool all;               /* no threshold */
+  bool whole;             /* no sample either */
+  size_t prepared_bytes;  /* of one thread */
   const nd_order *order;
 } checker;
 
@@ -207,15 +207,15 @@ static nd_status compare_rows(uint64_t *value, bool *similar, struct worker *w, 
     w->row_document = a;
   }
   ND_TRY(get_row(other, c->source, b, err));
-  *similar = c->judge(value, c->settings, w->row, other);
+  *similar = c->judge->judge(value, c->settings, w->row, other);
   return ND_OK;
 }
 
 /* By sketches, by the documents, or by both. */
 static void choose_judge(checker *c) {
-  const nd_method_row *m = &nd_methods[c->settings->confirm];
+  const nd_method *m = c->settings->confirm;
   c->texts = c->settings->verify == ND_VERIFY_EXACT || c->settings->verify == ND_VERIFY_SAMPLE;
-  c->judge = m->defined || !c->texts ? m->judge : NULL;
+  c->judge = m->judge && (m->defined || !c->texts) ? m : NULL;
 }
 
 /* The pair's value, or not_similar when it misses the threshold. */

@@ -106,15 +106,15 @@ static void whole_vectors(void **state) {
   for (int wide = 0; wide < 2; wide++) {
     nd_stage *s = stage_of(sets[wide], 1);
     const nd_stage_plan p = nd_stage_plan_of(&s->settings);
-    assert_true(wide ? p.words > 1 : p.words == 1);
+    assert_true(wide ? p.vector->words > 1 : p.vector->words == 1);
     for (int wrong = 0; wrong < 7; wrong++) {
       nd_item items[64];
       size_t n = 0;
       for (uint64_t d = 0; d < 3; d++) {
-        for (uint64_t w = 0; w < p.words; w++) {
+        for (uint64_t w = 0; w < p.vector->words; w++) {
           uint64_t position = wrong == 1 && d == 2 ? 9 : d, word = w;
           if (wrong == 2 && d == 2) position = 1; /* again */
-          if (wrong == 3 && w == p.words - 1 && d == 1) continue;
+          if (wrong == 3 && w == p.vector->words - 1 && d == 1) continue;
           if (wrong == 4 && w == 1) word = 0;
           if (wrong == 5 && d == 1 && w == 1) position = 0;
           if (wrong == 6 && d == 1) continue; /* one vector's words, of two documents */
@@ -129,9 +129,9 @@ static void whole_vectors(void **state) {
       make_run(&run, items, n, wide ? 8 : 4);
       ok(nd_spread_new(&edges, 1, 1, &err));
       const nd_str one = nd_buf_str(&run);
-      nd_status status = nd_stage_group(edges, &stats, s, p.buckets, &one, 1, 4, &err);
+      nd_status status = nd_stage_group(edges, &stats, s, p.keys.buckets, &one, 1, 4, &err);
       if (status != (fine ? ND_OK : ND_ERR_DATA))
-        fail_msg("%d words, case %d: %s", (int)p.words, wrong, nd_status_name(status));
+        fail_msg("%d words, case %d: %s", (int)p.vector->words, wrong, nd_status_name(status));
       if (wrong == 0) assert_int_equal(nd_spread_waiting(edges), 3);
       nd_spread_free(edges);
       nd_buf_clear(&run);
