@@ -4,7 +4,7 @@ _neardup_commands='dedup pairs cluster explain inspect plan sketch merge info ev
 
 # The options of a command.
 _neardup_options() {
-  local general='--help --help-all'
+  local general='--quiet --help --help-all'
   local read="$general --format --id-field --text-field --url-field --time-field --tokens --shingle
     --max-document --max-stdin"
   local write='--resume --force --sync'

@@ -30,7 +30,9 @@ def parse(command: str, words: list[str]) -> tuple[dict[str, Any], list[str], st
         if word == "--":
             inputs += words[at:]
             break
-        if word in ("-o", "--output") and at < len(words):
+        if word in ("-q", "--quiet"):
+            options["quiet"] = "yes"
+        elif word in ("-o", "--output") and at < len(words):
             output = words[at]
             at += 1
         elif word.startswith("--"):
@@ -68,18 +70,21 @@ def tables(words: list[str]) -> int | None:
         return None
     options.setdefault("threshold", None)
     options.pop("progress", None)
+    quiet = options.pop("quiet", None)
     if words[0] == "pairs":
         return list_pairs(inputs, options)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         s = parquet.dedup(inputs, str(output), options, None)
+    if quiet:
+        return 3 if s["rejected"] else 0
     if s.get("complete"):
         print(f"{output} is complete already: nothing to do", file=sys.stderr)
         return 3 if s["rejected"] else 0
     print(
         f"read      {s['documents']:,} documents in {s['files']} files\n"
         f"kept      {s['kept']:,}\n"
-        f"dropped   {s['dropped']:,} ({s['copies']:,} exact copies) from {s['clusters']:,} clusters\n"
+        f"dropped   {s['dropped']:,} ({s['copies']:,} exact duplicates) from {s['clusters']:,} clusters\n"
         f"pairs     {s['pairs']:,}\n"
         f"recall    {s['predicted_recall']:.4f} predicted at the threshold\n"
         f"time      {s['seconds']:.2f} s, {s['threads']} threads\n"

@@ -23,9 +23,15 @@ static int wrong(const cli_command *command, int *exit_status) {
   return 1;
 }
 
-/* The place of an extra option, by name or by letter; -1: there is none. */
-static int find_extra(const cli_command *command, const char *name, size_t n, char letter) {
-  const cli_extra *e = command->extras;
+enum { QUIET, HELP, HELP_ALL };
+const cli_extra cli_everywhere[] = {
+    {"quiet", 'q', NULL, "General", "print no summary and no warnings, only errors"},
+    {"help", 'h', NULL, "General", "show the basic options"},
+    {"help-all", 0, NULL, "General", "show all options, by topic"},
+    {NULL, 0, NULL, NULL, NULL}};
+
+/* Returns the index of an option by name or by letter, or -1. */
+static int find_extra(const cli_extra *e, const char *name, size_t n, char letter) {
   for (int i = 0; e && e[i].name; i++) {
     if (letter ? e[i].letter == letter : strlen(e[i].name) == n && memcmp(e[i].name, name, n) == 0)
       return i;
@@ -39,8 +45,7 @@ static int complain_unknown(const cli_command *command, const char *word, int *e
   const nd_option_info *info;
   for (size_t i = 0; (info = nd_option_at(i)); i++)
     if (info->commands & command->bit) cli_offer(&best, word, info->name);
-  cli_offer(&best, word, "help");
-  cli_offer(&best, word, "help-all");
+  for (const cli_extra *e = cli_everywhere; e->name; e++) cli_offer(&best, word, e->name);
   if (best.name)
     cli_complain("unknown option --%s; did you mean --%s?", word, best.name);
   else
@@ -69,6 +74,27 @@ static int take_extra(cli_args *out, const cli_command *command, int place, cons
   return 0;
 }
 
+/* Returns the index of an option that every command takes, or -1. */
+static int find_everywhere(const char *a) {
+  if (a[1] == '-') return find_extra(cli_everywhere, a + 2, strcspn(a + 2, "="), 0);
+  return a[2] ? -1 : find_extra(cli_everywhere, NULL, 0, a[1]);
+}
+
+static int take_everywhere(const cli_command *command, const char *a, int *exit_status) {
+  const int place = find_everywhere(a);
+  if (strchr(a, '=')) {
+    cli_complain("--%s takes no value", cli_everywhere[place].name);
+    return wrong(command, exit_status);
+  }
+  if (place == QUIET) {
+    cli_set_quiet();
+    return 0;
+  }
+  cli_help(stdout, command, place == HELP_ALL);
+  *exit_status = EXIT_DONE;
+  return 1;
+}
+
 /* One --option; *i is moved past its value. */
 static int take_option(cli_args *out, const cli_command *command, int argc, char **argv, int *i,
                        int *exit_status) {
@@ -79,7 +105,7 @@ static int take_option(cli_args *out, const cli_command *command, int argc, char
   nd_error err = {0};
   char plain[64];
   snprintf(plain, sizeof plain, "%.*s", (int)(n < 63 ? n : 63), name);
-  int extra = find_extra(command, name, n, 0);
+  int extra = find_extra(command->extras, name, n, 0);
   if (extra >= 0) {
     if (!value && command->extras[extra].metavar && *i + 1 < argc) value = argv[++*i];
     return take_extra(out, command, extra, value, exit_status);
@@ -120,12 +146,10 @@ int cli_parse(cli_args *out, const cli_command *command, int argc, char **argv, 
       out->inputs[out->input_n++] = a;
     } else if (strcmp(a, "--") == 0) {
       options_end = 1;
-    } else if (strcmp(a, "--help") == 0 || strcmp(a, "-h") == 0 || strcmp(a, "--help-all") == 0) {
-      cli_help(stdout, command, strcmp(a, "--help-all") == 0);
-      *exit_status = EXIT_DONE;
-      return 1;
-    } else if (a[1] != '-' && find_extra(command, NULL, 0, a[1]) >= 0) {
-      int place = find_extra(command, NULL, 0, a[1]);
+    } else if (find_everywhere(a) >= 0) {
+      if (take_everywhere(command, a, exit_status)) return 1;
+    } else if (a[1] != '-' && find_extra(command->extras, NULL, 0, a[1]) >= 0) {
+      int place = find_extra(command->extras, NULL, 0, a[1]);
       const char *value = a[2] ? a + 2 : NULL;
       if (!value && i + 1 < argc) value = argv[++i];
       if (take_extra(out, command, place, value, exit_status)) return 1;

@@ -20,6 +20,8 @@ typedef struct cli_extra {
 struct cli_args;
 enum { CLI_EXTRAS = 16 }; /* of one command, at most */
 
+extern const cli_extra cli_everywhere[]; /* options of every command */
+
 typedef struct cli_command {
   const char *name;
   unsigned bit;        /* ND_FOR_… */
@@ -68,11 +70,25 @@ unsigned cli_width(FILE *of);
  * few static buffers. */
 const char *cli_shown(const char *text);
 
-/* "neardup: MESSAGE" on stderr. */
+/* Prints "neardup: MESSAGE" on stderr: an error. */
 void cli_complain(const char *format, ...) ND_PRINTF(1, 2);
 
-/* A line on stderr after an interruption: not where a full pipe would hold us. */
+/* The same for a warning, and a part of the summary as it is.  Not after cli_set_quiet. */
+void cli_warn(const char *format, ...) ND_PRINTF(1, 2);
+void cli_note(const char *format, ...) ND_PRINTF(1, 2);
+void cli_set_quiet(void);
+int cli_is_quiet(void);
+
+/* Prints a note after an interruption, unless a full pipe would hold us. */
 void cli_say(const char *line);
+
+/* Replaces what a terminal would take for a command: control characters but tab and line end,
+ * also those that UTF-8 writes as two bytes (C2 80 to C2 9F). */
+void cli_make_harmless(char *p, size_t n);
+
+/* Waits for room in a pipe or terminal; returns 0 if a signal came first.  A write of at most
+ * PIPE_BUF bytes does not block afterwards, so a reader who is stuck cannot hold us. */
+int cli_wait_for_room(int fd);
 
 /* Progress on stderr, as --progress says; Ctrl-C. */
 typedef struct cli_progress {
@@ -91,6 +107,9 @@ nd_sink cli_stdout_coloured(void); /* for output that holds escape sequences of 
 
 /* The exit status for how a job ended; complains where it must. */
 int cli_exit(nd_status status, const nd_error *err, const nd_summary *summary);
+
+/* "s", or nothing for 1. */
+const char *cli_plural(uint64_t n);
 
 /* "1,234,567" and "12.3 MB", in one of a few static buffers. */
 const char *cli_count(uint64_t n);

@@ -14,8 +14,8 @@ static int run(const cli_command *self, const cli_args *args) {
     cli_interruptible(&hooks);
     nd_status status = nd_cluster(&s, args->inputs[0], &out, args->options, &hooks, &err);
     if (status == ND_OK)
-      fprintf(stderr, "clusters  %s of %s documents, the largest has %s\n", cli_count(s.clusters),
-              cli_count(s.documents), cli_count(s.largest_cluster));
+      cli_note("clusters  %s of %s documents, the largest has %s\n", cli_count(s.clusters),
+               cli_count(s.documents), cli_count(s.largest_cluster));
     exit_status = cli_exit(status, &err, &s);
   }
   return exit_status;

@@ -13,27 +13,26 @@ static const char *list_ending(const cli_args *args) {
 }
 
 static void report_input(const nd_summary *s, const cli_args *args) {
-  fprintf(stderr, "read      %s document%s in %s file%s, %s", cli_count(s->documents),
-          s->documents == 1 ? "" : "s", cli_count(s->files), s->files == 1 ? "" : "s",
-          cli_bytes((double)s->bytes));
+  cli_note("read      %s document%s in %s file%s, %s", cli_count(s->documents),
+           cli_plural(s->documents), cli_count(s->files), cli_plural(s->files),
+           cli_bytes((double)s->bytes));
   if (s->resumed_documents)
-    fprintf(stderr, "; %s of them by an earlier run", cli_count(s->resumed_documents));
-  fputc('\n', stderr);
+    cli_note("; %s of them by an earlier run", cli_count(s->resumed_documents));
+  cli_note("\n");
   if (s->rejected)
-    fprintf(stderr, "rejected  %s: see %s/rejected.%s\n", cli_count(s->rejected),
-            cli_shown(args->extra[OUTPUT]), list_ending(args));
+    cli_note("rejected  %s: see %s/rejected.%s\n", cli_count(s->rejected),
+             cli_shown(args->extra[OUTPUT]), list_ending(args));
   if (s->repeated_ids)
-    fprintf(stderr, "warning   %s id%s came before, such as %s\n", cli_count(s->repeated_ids),
-            s->repeated_ids == 1 ? "" : "s", cli_shown(s->repeated_id));
+    cli_note("warning   %s repeated id%s, e.g. %s\n", cli_count(s->repeated_ids),
+             cli_plural(s->repeated_ids), cli_shown(s->repeated_id));
 }
 
 static void report_method(const nd_summary *s, nd_options *o) {
-  fprintf(stderr, "pairs     %s: %s of exact copies, %s from %s candidates%s\n",
-          cli_count(s->pairs), cli_count(s->copies), cli_count(s->pairs - s->copies),
-          cli_count(s->candidates),
-          strcmp(s->verify, "exact") == 0    ? ", each verified exactly"
-          : strcmp(s->verify, "sample") == 0 ? ", compared on the sample"
-                                             : ", not verified exactly");
+  cli_note("pairs     %s: %s of exact duplicates, %s from %s candidates%s\n", cli_count(s->pairs),
+           cli_count(s->copies), cli_count(s->pairs - s->copies), cli_count(s->candidates),
+           strcmp(s->verify, "exact") == 0    ? ", each verified exactly"
+           : strcmp(s->verify, "sample") == 0 ? ", compared on the sample"
+                                              : ", not verified exactly");
   cli_report_sample(s);
   cli_report_finding(s, o);
 }
@@ -41,27 +40,27 @@ static void report_method(const nd_summary *s, nd_options *o) {
 static void report(const nd_summary *s, const cli_args *args, const cli_progress *p) {
   if (p->how == CLI_PROGRESS_JSON) return;
   if (s->already_complete) {
-    fprintf(stderr, "%s is complete already: nothing to do", cli_shown(args->extra[OUTPUT]));
+    cli_note("%s is complete already: nothing to do", cli_shown(args->extra[OUTPUT]));
     if (s->rejected)
-      fprintf(stderr, "; %s rejected (use --resume never to read the input again)",
-              cli_count(s->rejected));
-    fputs("\n", stderr);
+      cli_note("; %s rejected (use --resume never to read the input again)",
+               cli_count(s->rejected));
+    cli_note("\n");
     return;
   }
   if (s->shard_only) {
-    fprintf(stderr, "shard %s is read: %s documents so far; run without --shard to finish\n",
-            nd_options_get(args->options, "shard"), cli_count(s->documents));
+    cli_note("shard %s is read: %s documents so far; run without --shard to finish\n",
+             nd_options_get(args->options, "shard"), cli_count(s->documents));
     return;
   }
   report_input(s, args);
-  fprintf(stderr, "kept      %s\n", cli_count(s->kept));
-  fprintf(stderr, "dropped   %s (%s exact cop%s) from %s cluster%s\n", cli_count(s->dropped),
-          cli_count(s->copies), s->copies == 1 ? "y" : "ies", cli_count(s->clusters),
-          s->clusters == 1 ? "" : "s");
+  cli_note("kept      %s\n", cli_count(s->kept));
+  cli_note("dropped   %s (%s exact duplicate%s) from %s cluster%s\n", cli_count(s->dropped),
+           cli_count(s->copies), cli_plural(s->copies), cli_count(s->clusters),
+           cli_plural(s->clusters));
   report_method(s, args->options);
   cli_report_cost(s);
-  fprintf(stderr, "result    %s/report.html, kept, clusters.%s, pairs.%s, summary.json\n",
-          cli_shown(args->extra[OUTPUT]), list_ending(args), list_ending(args));
+  cli_note("result    %s/report.html, kept, clusters.%s, pairs.%s, summary.json\n",
+           cli_shown(args->extra[OUTPUT]), list_ending(args), list_ending(args));
 }
 
 /* What the same command would do now. */
@@ -69,7 +68,7 @@ static void advise(const nd_summary *s, const cli_args *args) {
   int piped = 0;
   for (size_t i = 0; i < args->input_n; i++) piped |= strcmp(args->inputs[i], "-") == 0;
   if (piped)
-    cli_say("Nothing is kept of a run that reads standard input; it cannot be resumed.\n");
+    cli_say("A run that reads standard input cannot be resumed; nothing of it is kept.\n");
   else if (s->resumable && strcmp(nd_options_get(args->options, "resume"), "never") == 0)
     cli_say("Run the same command without --resume never to resume; with it, it starts over.\n");
   else if (s->resumable)

@@ -36,18 +36,19 @@ static const cli_extra extras[] = {
     {NULL, 0, NULL, NULL, NULL}};
 
 static void warn(const char *name, const nd_eval_list *l) {
-  if (l->lines == 0) cli_complain("%s is an empty list", name);
+  if (l->lines == 0) cli_warn("%s is an empty list", name);
   if (l->unknown)
-    cli_complain("%s: left out, lines with unknown documents: %s (%s)", name, cli_count(l->unknown),
-                 l->first_unknown);
+    cli_warn("%s: skipped %s line%s with unknown documents (%s)", name, cli_count(l->unknown),
+             cli_plural(l->unknown), l->first_unknown);
   if (l->contradicting)
-    cli_complain("%s: left out, %s about which lines disagree: %s (%s)", name,
-                 l->kind[0] == 'p' ? "pairs" : "documents", cli_count(l->contradicting),
-                 l->first_contradicting);
+    cli_warn("%s: skipped %s %s%s about which lines disagree (%s)", name,
+             cli_count(l->contradicting), l->kind[0] == 'p' ? "pair" : "document",
+             cli_plural(l->contradicting), l->first_contradicting);
   if (l->selves)
-    cli_complain("%s: left out, pairs of a document with itself: %s", name, cli_count(l->selves));
+    cli_warn("%s: skipped %s pair%s of a document with itself", name, cli_count(l->selves),
+             cli_plural(l->selves));
   if (l->repeated)
-    cli_complain("%s: lines about what was there before: %s", name, cli_count(l->repeated));
+    cli_warn("%s: %s repeated line%s", name, cli_count(l->repeated), cli_plural(l->repeated));
 }
 
 static int compare(const cli_args *args) {
@@ -71,8 +72,8 @@ static int compare(const cli_args *args) {
   nd_status status = nd_eval(&r, &q, args->options, &hooks, &err);
   if (status == ND_OK) {
     if (r.rejected)
-      cli_complain("%s: left out, documents that cannot be read: %s (see `neardup inspect`)",
-                   q.corpus[0], cli_count(r.rejected));
+      cli_warn("%s: skipped %s unreadable document%s (see `neardup inspect`)", q.corpus[0],
+               cli_count(r.rejected), cli_plural(r.rejected));
     warn(q.truth, &r.truth);
     warn(q.result, &r.result);
     status = nd_eval_write(&r, args->extra[JSON] != NULL, &out, &err);

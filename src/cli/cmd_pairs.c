@@ -13,9 +13,9 @@ static int run(const cli_command *self, const cli_args *args) {
   cli_progress_end(&progress);
   if (status == ND_OK) cli_report_join(&s.join, args->options);
   if (status == ND_OK && progress.how != CLI_PROGRESS_JSON) {
-    fprintf(stderr, "pairs     %s among %s documents", cli_count(s.pairs), cli_count(s.documents));
-    if (s.rejected) fprintf(stderr, "; %s rejected (see `neardup inspect`)", cli_count(s.rejected));
-    fputc('\n', stderr);
+    cli_note("pairs     %s among %s documents", cli_count(s.pairs), cli_count(s.documents));
+    if (s.rejected) cli_note("; %s rejected (see `neardup inspect`)", cli_count(s.rejected));
+    cli_note("\n");
     cli_report_sample(&s);
     cli_report_finding(&s, args->options);
     cli_report_cost(&s);

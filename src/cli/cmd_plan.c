@@ -42,40 +42,38 @@ static void report_groups(const nd_plan_result *r, const nd_plan_request *q) {
   for (unsigned i = 0; i < r->groups; i++) {
     const nd_plan_group *g = &r->group[i];
     range_of(range, sizeof range, g);
-    fprintf(stderr, "tokens    %s: ", range);
+    cli_note("tokens    %s: ", range);
     if (g->modulus > 1)
-      fprintf(stderr,
-              "1 in %" PRIu64 ", precision %.3f (%.3f to %.3f, from %.0f pairs), recall %.3f\n",
-              g->modulus, g->precision, g->low, g->high, g->pairs, g->recall);
+      cli_note("1 in %" PRIu64 ", precision %.3f (%.3f to %.3f, from %.0f pairs), recall %.3f\n",
+               g->modulus, g->precision, g->low, g->high, g->pairs, g->recall);
     else if (isnan(g->best_low))
-      fprintf(stderr, "all, as no pair was found to measure by\n");
+      cli_note("all: no pair was found to measure with\n");
     else if (g->best_low >= goal)
-      fprintf(stderr, "all, as larger documents need it\n");
+      cli_note("all: larger documents need them\n");
     else
-      fprintf(stderr,
-              "all; the best that sampling can promise is %.3f (1 in %" PRIu64
-              ", from %.0f pairs)\n",
-              g->best_low, g->best_modulus, g->pairs);
+      cli_note("all; the best that sampling can promise is %.3f (1 in %" PRIu64
+               ", from %.0f pairs)\n",
+               g->best_low, g->best_modulus, g->pairs);
   }
   if (!r->reached)
-    fprintf(stderr,
-            "warning   precision %.10g is out of reach of sampling for some sizes: there all "
-            "shingles are kept; the best for all sizes is %.3f\n",
-            goal, r->best);
-  fprintf(stderr,
-          "predicted %.2f %% of %s shingles, %s, about %.0f s instead of %.0f with --method "
-          "exact\n",
-          100 * r->share, cli_count(r->shingles), cli_bytes(r->plan_bytes), r->plan_seconds,
-          r->exact_seconds);
+    cli_note(
+        "warning   precision %.10g is out of reach of sampling for some sizes: there all "
+        "shingles are kept; the best for all sizes is %.3f\n",
+        goal, r->best);
+  cli_note(
+      "predicted %.2f%% of %s shingles, %s, about %.0f s instead of %.0f with --method "
+      "exact\n",
+      100 * r->share, cli_count(r->shingles), cli_bytes(r->plan_bytes), r->plan_seconds,
+      r->exact_seconds);
 }
 
 /* There are bands: a recall that is out of reach was refused before. */
 static void report_minhash(const nd_plan_result *r) {
-  fprintf(stderr, "minhash   %u permutations, %u bands x %u rows: recall %.4f at the threshold",
-          r->permutations, r->bands, r->rows, r->recall);
-  if (!isnan(r->recall_of_pairs)) fprintf(stderr, ", %.4f of all pairs", r->recall_of_pairs);
-  fprintf(stderr, "\npredicted about %.0f candidates, %s on disk, %.0f s\n", r->candidates,
-          cli_bytes(r->minhash_bytes), r->minhash_seconds);
+  cli_note("minhash   %u permutations, %u bands x %u rows: recall %.4f at the threshold",
+           r->permutations, r->bands, r->rows, r->recall);
+  if (!isnan(r->recall_of_pairs)) cli_note(", %.4f of all pairs", r->recall_of_pairs);
+  cli_note("\npredicted about %.0f candidates, %s on disk, %.0f s\n", r->candidates,
+           cli_bytes(r->minhash_bytes), r->minhash_seconds);
 }
 
 static int plan(const cli_args *args, const nd_plan_request *q) {
@@ -97,9 +95,8 @@ static int plan(const cli_args *args, const nd_plan_request *q) {
   cli_progress_end(&progress);
   if (file) status = nd_output_close(file, status, &err);
   if (status == ND_OK && progress.how != CLI_PROGRESS_JSON) {
-    fprintf(stderr,
-            "drawn     %s of %s documents, %s different; about %.0f near-duplicate pairs in all\n",
-            cli_count(r.drawn), cli_count(r.documents), cli_count(r.different), r.near_duplicates);
+    cli_note("drawn     %s of %s documents, %s distinct; about %.0f near-duplicate pairs in all\n",
+             cli_count(r.drawn), cli_count(r.documents), cli_count(r.different), r.near_duplicates);
     if (r.groups) report_groups(&r, q);
     report_minhash(&r);
   }

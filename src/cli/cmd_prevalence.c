@@ -15,7 +15,7 @@ static const cli_extra extras[] = {
     {NULL, 0, NULL, NULL, NULL}};
 
 static void warn(uint64_t n, const char *what, const char *first) {
-  if (n) cli_complain("%s: %s (%s)", what, cli_count(n), first);
+  if (n) cli_warn("%s: %s (%s)", what, cli_count(n), first);
 }
 
 static int measure(const cli_args *args) {
@@ -35,20 +35,18 @@ static int measure(const cli_args *args) {
   cli_interruptible(&hooks);
   nd_status status = nd_prevalence(&s, &q, &out, args->options, &hooks, &err);
   if (status == ND_OK) {
-    warn(s.missing, "topics that a run lacks, not counted for it", s.first_missing);
-    warn(s.repeated, "documents that a run lists again, only the best place counts",
-         s.first_repeated);
-    warn(s.ties, "equal scores, ordered by rank and then by line", s.first_tie);
-    warn(s.unranked, "ranks that disagree with the scores, which count", s.first_unranked);
-    warn(s.qrels_disagreeing, "judgements that disagree with an earlier one, which counts",
+    warn(s.missing, "topics missing from a run, not counted for it", s.first_missing);
+    warn(s.repeated, "documents listed twice by a run; the best rank counts", s.first_repeated);
+    warn(s.ties, "equal scores, ordered by rank, then by line", s.first_tie);
+    warn(s.unranked, "ranks that contradict the scores; the scores count", s.first_unranked);
+    warn(s.qrels_disagreeing, "judgements that contradict an earlier one; the earlier one counts",
          s.first_disagreeing);
-    fprintf(stderr, "runs      %s, with %s run-topics of %s topics, %s documents\n",
-            cli_count(s.runs), cli_count(s.run_topics), cli_count(s.topics),
-            cli_count(s.documents));
+    cli_note("runs      %s, with %s run-topics of %s topics, %s documents\n", cli_count(s.runs),
+             cli_count(s.run_topics), cli_count(s.topics), cli_count(s.documents));
     if (q.qrels && s.unjudged)
-      fprintf(stderr, "judged    %s topics have no relevant document\n", cli_count(s.unjudged));
+      cli_note("judged    %s topics have no relevant document\n", cli_count(s.unjudged));
     if (q.filtered)
-      fprintf(stderr, "removed   %s lines, the rest is in %s\n", cli_count(s.removed), q.filtered);
+      cli_note("removed   %s lines; the rest is in %s\n", cli_count(s.removed), q.filtered);
   }
   return cli_exit(status, &err, &none);
 }

@@ -9,7 +9,7 @@ static const cli_extra extras[] = {
 
 static int needs_output(const cli_command *self, const cli_args *args) {
   if (args->extra[OUTPUT]) return 0;
-  cli_complain("%s needs -o FILE, the file of sketches to write", self->name);
+  cli_complain("%s needs -o FILE, the sketch file to write", self->name);
   return 1;
 }
 
@@ -27,10 +27,9 @@ static int run_sketch(const cli_command *self, const cli_args *args) {
                                            args->options, &hooks, &err);
     cli_progress_end(&progress);
     if (status == ND_OK && progress.how != CLI_PROGRESS_JSON) {
-      fprintf(stderr, "sketched  %s documents to %s", cli_count(s.kept), args->extra[OUTPUT]);
-      if (s.rejected)
-        fprintf(stderr, "; %s rejected (see `neardup inspect`)", cli_count(s.rejected));
-      fputc('\n', stderr);
+      cli_note("sketched  %s documents to %s", cli_count(s.kept), args->extra[OUTPUT]);
+      if (s.rejected) cli_note("; %s rejected (see `neardup inspect`)", cli_count(s.rejected));
+      cli_note("\n");
       cli_report_cost(&s);
     }
     exit_status = cli_exit(status, &err, &s);
@@ -50,8 +49,8 @@ static int run_merge(const cli_command *self, const cli_args *args) {
     nd_status status = nd_sketch_merge(&s, args->inputs, args->input_n, args->extra[OUTPUT],
                                        args->options, &hooks, &err);
     if (status == ND_OK)
-      fprintf(stderr, "merged    %s documents of %s files to %s\n", cli_count(s.documents),
-              cli_count(s.files), args->extra[OUTPUT]);
+      cli_note("merged    %s documents from %s files to %s\n", cli_count(s.documents),
+               cli_count(s.files), args->extra[OUTPUT]);
     exit_status = cli_exit(status, &err, &s);
   }
   return exit_status;

@@ -14,10 +14,6 @@ enum { OPTION_INDENT = 26, COMMAND_INDENT = 14 };
 enum { FEW = 16 };    /* so many options --help shows in full */
 enum { TOPICS = 16 }; /* at most */
 
-static const cli_extra everywhere[] = {{"help", 'h', NULL, "General", "this help"},
-                                       {"help-all", 0, NULL, "General", "help on all options"},
-                                       {NULL, 0, NULL, NULL, NULL}};
-
 unsigned cli_width(FILE *of) {
   const char *columns = getenv("COLUMNS");
   int width = columns ? atoi(columns) : 0;
@@ -139,7 +135,7 @@ static void help_topic(FILE *to, const cli_command *command, const char *topic, 
     head(to, topic, &headed);
     help_option(to, command, info, all, width);
   }
-  for (const cli_extra *e = everywhere; e->name; e++) {
+  for (const cli_extra *e = cli_everywhere; e->name; e++) {
     if (strcmp(e->topic, topic) != 0) continue;
     head(to, topic, &headed);
     help_extra(to, e, width);

@@ -30,13 +30,13 @@ neardup dedup in.jsonl --permutations 128 --threshold 0.5 -o cut2 2>&1 | grep -c
 grep -E '"(permutations|bands|rows)": [0-9]' cut/summary.json
 title "hot buckets become stars, and are reported"
 for i in $(seq 50); do json "d$i" "$(words 1 200) only$i"; done >hot.jsonl
-neardup dedup hot.jsonl --bucket-cap 10 -o hot 2>&1 | grep -c '^hot .* buckets* above --bucket-cap, compared with the first only'
+neardup dedup hot.jsonl --bucket-cap 10 -o hot 2>&1 | grep -c '^capped .* buckets* larger than --bucket-cap, compared with the preferred document only'
 counts hot
-neardup dedup hot.jsonl --bucket-cap 1000 -o cool 2>&1 | grep -c '^hot'
+neardup dedup hot.jsonl --bucket-cap 1000 -o cool 2>&1 | grep -c '^capped'
 counts cool
 title "one hot bucket, one id twice"
 for i in 1 2 3 4 5 6; do json same "$FOX $i"; done >hot.jsonl
-neardup pairs --bands 1 --rows 1 --bucket-cap 2 hot.jsonl 2>&1 >/dev/null | grep hot
+neardup pairs --bands 1 --rows 1 --bucket-cap 2 hot.jsonl 2>&1 >/dev/null | grep capped
 { json a "$FOX"; json a "$RICE"; json b "$(words 1 9)"; json c "$(words 20 29)"; } >twice.jsonl
 rm -rf out; neardup dedup twice.jsonl -o out 2>&1 | grep -i 'id'
 title "--stats without a join"

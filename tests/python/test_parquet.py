@@ -37,6 +37,8 @@ def test_parquet_gives_what_jsonl_gives(table, examples, tmp_path):
     pyarrow.parquet.write_table(table, tmp_path / "data.parquet", row_group_size=5, compression="zstd")
     done = command("dedup", tmp_path / "data.parquet", "-o", tmp_path / "out")
     assert "kept" in done.stderr
+    assert command("dedup", "--quiet", tmp_path / "data.parquet", "-o", tmp_path / "silent").stderr == ""
+    assert (tmp_path / "silent/pairs.tsv").read_bytes() == (tmp_path / "out/pairs.tsv").read_bytes()
     subprocess.run([ROOT / "build/neardup", "dedup", examples / "articles.jsonl", "-o", tmp_path / "want"],
                    check=True, capture_output=True)
     for name in ("clusters.tsv", "pairs.tsv", "rejected.tsv"):

@@ -12,6 +12,8 @@
 
 #include <cmocka.h>
 
+#include "cli/interrupt.c"
+#include "cli/messages.c"
 #include "cli/progress.c"
 
 static unsigned width;

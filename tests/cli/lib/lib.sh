@@ -23,7 +23,7 @@ said() { sed -E -e 's/^time +.*/time      …/' -e 's/[0-9,]+ candidates/… can
   -e 's/^recall .*/recall    …/'; }
 
 # Complaints only.
-complaints() { grep -E '^(neardup:|Try|rejected|warning|hot)|rejected \(see' || true; }
+complaints() { grep -E '^(neardup:|Try|rejected|warning|capped)|rejected \(see' || true; }
 
 # counts DIR: the counts, and whether nothing was lost.
 counts() { python3 "$SRC/tests/cli/lib/counts.py" "$1"; }
