@@ -53,7 +53,8 @@ def moments_of(rng, n, steps, seconds):
     chosen, wanted = set(), n - after - timed
     for pool, share in ((late, 0.5), (steps_only, 0.3), (calls, 1.0)):
         fresh = [c for c in pool if c not in chosen]
-        chosen |= set(rng.sample(fresh, min(len(fresh), round((wanted - len(chosen)) * share) or 1)))
+        more = max(0, wanted - len(chosen))
+        chosen |= set(rng.sample(fresh, min(len(fresh), round(more * share) or 1)))
     chosen = rng.sample(sorted(chosen), min(len(chosen), wanted))
     timed += wanted - len(chosen)
     out = [Moment(rng, "call", *c) for c in sorted(chosen)]
