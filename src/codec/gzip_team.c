@@ -1,4 +1,4 @@
-/* Chunks of gzip packed side by side; see gzip_team.h. */
+/* Parallel compression of gzip chunks; see gzip_team.h. */
 #include "codec/gzip_team.h"
 
 #include <zlib.h>
@@ -18,7 +18,7 @@ enum { GZIP_WINDOW = 15 + 16 /* zlib's way to ask for a gzip wrapper */, OS_UNKN
 
 typedef struct chunk {
   nd_buf bytes;
-  uint32_t *ends; /* where members end inside it */
+  uint32_t *ends; /* ends of members in the chunk */
   size_t end_n, end_cap;
   nd_buf packed;
 } chunk;
@@ -27,11 +27,11 @@ struct nd_gzip_team {
   nd_writer *to;
   unsigned threads;
   chunk *chunks;
-  size_t n, cap; /* chunks in use: the last one is being filled */
-  bool any;      /* something was packed */
-  bool records;  /* members end only where asked */
-  bool large;    /* a large member is being packed as it comes … */
-  z_stream z;    /* … through this */
+  size_t n, cap; /* chunks in use; the last is being filled */
+  bool any;      /* a member was written */
+  bool records;  /* members end only where the caller ends them */
+  bool large;    /* a large member is being streamed through z */
+  z_stream z;
   gz_header head;
 };
 
@@ -77,11 +77,11 @@ static nd_status open_z(z_stream *z, nd_error *err) {
   return r == Z_OK ? ND_OK : nd_fail_memory(err, 1 << 18);
 }
 
-/* Appends one member: `n` bytes at `bytes`, n < 1 GiB. */
+/* Compresses `n` bytes, n < 1 GiB, as one member. */
 static nd_status pack_member(nd_buf *out, z_stream *z, const char *bytes, size_t n, nd_error *err) {
   gz_header head = {.os = OS_UNKNOWN};
   if (deflateReset(z) != Z_OK || deflateSetHeader(z, &head) != Z_OK)
-    return nd_fail(err, ND_ERR_IO, "the gzip packer failed");
+    return nd_fail(err, ND_ERR_IO, "gzip compression failed");
   size_t most = deflateBound(z, n) + 64;
   ND_TRY(nd_buf_reserve(out, most, err));
   z->next_in = (z_const Bytef *)(uintptr_t)bytes;
@@ -89,7 +89,7 @@ static nd_status pack_member(nd_buf *out, z_stream *z, const char *bytes, size_t
   z->next_out = (Bytef *)out->p + out->n;
   z->avail_out = (unsigned)most;
   if (deflate(z, Z_FINISH) != Z_STREAM_END)
-    return nd_fail(err, ND_ERR_IO, "the gzip packer failed");
+    return nd_fail(err, ND_ERR_IO, "gzip compression failed");
   out->n += most - z->avail_out;
   return ND_OK;
 }
@@ -128,7 +128,7 @@ static bool is_full(const nd_gzip_team *t, const chunk *c) {
   return c->bytes.n >= CHUNK && c->end_n && c->ends[c->end_n - 1] == c->bytes.n;
 }
 
-/* The chunk being filled. */
+/* Returns the chunk being filled. */
 static nd_status current(chunk **out, nd_gzip_team *t, nd_error *err) {
   if (!t->chunks) {
     size_t cap = (size_t)t->threads * PER_THREAD;
@@ -150,13 +150,13 @@ static nd_status run_large(nd_gzip_team *t, const char *bytes, size_t n, int how
     t->z.next_out = block;
     t->z.avail_out = BLOCK;
     if (deflate(&t->z, how) == Z_STREAM_ERROR)
-      return nd_fail(err, ND_ERR_IO, "the gzip packer failed");
+      return nd_fail(err, ND_ERR_IO, "gzip compression failed");
     ND_TRY(nd_writer_put(t->to, block, BLOCK - t->z.avail_out, err));
   } while (t->z.avail_out == 0);
   return ND_OK;
 }
 
-/* The member at the end of `c` is too large to wait for its end. */
+/* Starts streaming the member at the end of `c`, which is too large to buffer. */
 static nd_status begin_large(nd_gzip_team *t, chunk *c, size_t begin, nd_error *err) {
   nd_buf tail = {0};
   ND_TRY(nd_buf_append(&tail, c->bytes.p + begin, c->bytes.n - begin, err));

@@ -1,5 +1,5 @@
-/* Packing on top of the file writer: zstd through one output block, gzip through
- * a team of threads. */
+/* Compression on top of the file writer: zstd through one output block, gzip through
+ * several threads. */
 #include "codec/packer.h"
 
 #include <zstd.h>
@@ -13,13 +13,13 @@ enum { BLOCK = 1 << 17, ZSTD_LEVEL = 3 };
 struct nd_packer {
   nd_packing packing;
   nd_writer *writer;
-  char *block;     /* packed bytes on their way; packed files only */
+  char *block;     /* output block; NULL for an uncompressed file */
   uint64_t offset; /* bytes put */
-  bool open;       /* a member has begun */
-  bool any;        /* a member was ended */
+  bool open;       /* a member is open */
+  bool any;        /* a member was written */
   nd_gzip_team *team;
   ZSTD_CCtx *c;
-  nd_error failed; /* status ND_OK: none */
+  nd_error failed; /* the first failure, or status ND_OK */
 };
 
 static void free_parts(nd_packer *p) {
@@ -35,7 +35,7 @@ static nd_status init_zstd(nd_packer *p, nd_error *err) {
   size_t a = ZSTD_CCtx_setParameter(p->c, ZSTD_c_compressionLevel, ZSTD_LEVEL);
   size_t b = ZSTD_CCtx_setParameter(p->c, ZSTD_c_checksumFlag, 1);
   if (ZSTD_isError(a) || ZSTD_isError(b)) {
-    return nd_fail(err, ND_ERR_IO, "the zstd library cannot pack at level %d", ZSTD_LEVEL);
+    return nd_fail(err, ND_ERR_IO, "the zstd library cannot compress at level %d", ZSTD_LEVEL);
   }
   return ND_OK;
 }
@@ -55,7 +55,7 @@ nd_status nd_packer_open(nd_packer **out, const char *path, nd_packing packing, 
     }
   }
   if (packing == ND_PACKING_ZSTD) ND_TRY_GOTO(init_zstd(p, err), fail);
-  /* The file last: nothing is made or emptied when the rest cannot be had. */
+  /* Open the file last: it is not created or emptied if another step fails. */
   ND_TRY_GOTO(nd_writer_open(&p->writer, path, err), fail);
   if (packing == ND_PACKING_GZIP) {
     status = nd_gzip_team_new(&p->team, p->writer, records, err);
@@ -96,7 +96,7 @@ static nd_status run_zstd(nd_packer *p, const char *bytes, size_t n, bool finish
     ZSTD_outBuffer out = {p->block, BLOCK, 0};
     left = ZSTD_compressStream2(p->c, &out, &in, finish ? ZSTD_e_end : ZSTD_e_continue);
     if (ZSTD_isError(left)) {
-      return nd_fail(err, ND_ERR_MEMORY, "the zstd packer failed: %s", ZSTD_getErrorName(left));
+      return nd_fail(err, ND_ERR_MEMORY, "zstd compression failed: %s", ZSTD_getErrorName(left));
     }
     ND_TRY(nd_writer_put(p->writer, p->block, out.pos, err));
   } while (finish ? left != 0 : in.pos < in.size);

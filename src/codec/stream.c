@@ -1,17 +1,16 @@
-/* The window over a file's unpacked bytes.
+/* The window over the decompressed bytes of a file.
  *
  *     win: [ consumed | visible (live) | room ]
  *          0        begin            end     cap (+ ND_SLACK)
  *
- * Packed bytes are unpacked up to the next multiple of BLOCK of the unpacked
- * offset, whatever was asked for: how much of a damaged member is delivered
- * before its damage shows then depends on the file alone.
+ * Data is decompressed up to the next multiple of BLOCK of the decompressed offset,
+ * whatever the caller wants, so the number of bytes delivered before damage depends only
+ * on the file.
  *
- * Bytes are unpacked at `end`.  When there is too little room there, the
- * visible bytes move to the front and the window grows to 1.5 × live + a block,
- * so a move of L bytes comes only after about L/2 new ones: amortised O(1) per
- * byte for any pattern of peeks, and no more memory than 1.5 × the largest want
- * plus a block. */
+ * Data is decompressed to `end`.  If there is too little room, the visible bytes move to
+ * the front and the window grows to 1.5 × live + a block.  A move of L bytes therefore
+ * follows about L/2 new ones: amortised O(1) per byte for any pattern of peeks, and at most
+ * 1.5 × the largest want plus a block of memory. */
 #include "codec/stream.h"
 
 #include <fcntl.h>
@@ -25,13 +24,13 @@ enum { BLOCK = ND_STREAM_BLOCK, MIN_ROOM = BLOCK / 4 };
 struct nd_stream {
   nd_source src;
   nd_packing packing;
-  nd_codec *codec; /* NULL: plain */
+  nd_codec *codec; /* NULL if uncompressed */
   char *win;
   size_t begin, end, cap;
-  uint64_t offset; /* unpacked offset of `begin` */
+  uint64_t offset; /* decompressed offset of `begin` */
   bool ended;
-  bool lost;       /* nothing behind the damage can be read */
-  nd_error failed; /* status ND_OK: none */
+  bool lost;       /* no data after the damage can be read */
+  nd_error failed; /* the current failure, or status ND_OK */
   char *name;
 };
 
@@ -39,7 +38,7 @@ struct nd_stream {
 
 nd_status nd_source_read(size_t *got, nd_source *src, char *to, size_t room, nd_error *err) {
   *got = 0;
-  if (src->fd < 0) { /* memory: all of it is in [pos, end) */
+  if (src->fd < 0) { /* memory: all bytes are in [pos, end) */
     size_t n = src->end - src->pos < room ? src->end - src->pos : room;
     if (n) memcpy(to, src->bytes + src->pos, n);
     src->pos += n;
@@ -95,7 +94,7 @@ nd_status nd_source_truncated(const nd_source *src, const char *kind, const char
                               nd_error *err) {
   return nd_fail(err, ND_ERR_DATA,
                  "%s: truncated %s data: the file ends at byte %llu, in the middle of %s; copy or "
-                 "pack it again",
+                 "compress it again",
                  src->name, kind, (unsigned long long)nd_source_offset(src), where);
 }
 
@@ -107,7 +106,7 @@ static nd_packing recognise(const char *bytes, size_t n) {
   if (n >= 4 && b[0] == 0x28 && b[1] == 0xb5 && b[2] == 0x2f && b[3] == 0xfd) {
     return ND_PACKING_ZSTD;
   }
-  /* A skippable frame comes first in what pzstd and zstd WARC writers make. */
+  /* Files of pzstd and of zstd WARC writers start with a skippable frame. */
   if (n >= 4 && (b[0] & 0xf0) == 0x50 && b[1] == 0x2a && b[2] == 0x4d && b[3] == 0x18) {
     return ND_PACKING_ZSTD;
   }
@@ -145,8 +144,7 @@ static nd_status open_source(nd_source *src, const char *path, nd_error *err) {
   if (strcmp(path, "-") == 0) {
     src->fd = STDIN_FILENO;
   } else {
-    /* Opening a FIFO waits for its writer, as everywhere; where hooks are polled, the first
-     * read waits instead. */
+    /* Opening a FIFO waits for its writer.  If hooks are polled, the first read waits instead. */
     ND_TRY(nd_io_open(&src->fd, path, src->hooks ? O_RDONLY | O_NONBLOCK : O_RDONLY, 0, err));
     src->owned = true;
   }
@@ -164,8 +162,8 @@ static nd_status open_source(nd_source *src, const char *path, nd_error *err) {
   return ND_OK;
 }
 
-/* Reads until a block begins to show what it is.  The first bytes of a plain
- * file become its window as they are, those of a packed one the source's buffer. */
+/* Reads a block to detect the compression.  The block becomes the window of an uncompressed
+ * file, or the buffer of the source. */
 nd_status nd_stream_open_polled(nd_stream **out, const char *path, const nd_hooks *hooks,
                                 nd_error *err) {
   *out = NULL;
@@ -252,7 +250,7 @@ static nd_status make_room(nd_stream *s, size_t room, nd_error *err) {
   return ND_OK;
 }
 
-/* Unpacks more bytes behind the visible ones.  ND_OK without new bytes: the end. */
+/* Decompresses more bytes after the visible ones.  ND_OK without new bytes means the end. */
 static nd_status refill(nd_stream *s, nd_error *err) {
   size_t piece = BLOCK - (size_t)((s->offset + (s->end - s->begin)) % BLOCK);
   ND_TRY(make_room(s, s->codec ? piece : MIN_ROOM, err));
@@ -297,7 +295,7 @@ void nd_stream_skip(nd_stream *s, size_t n) {
   s->offset += n;
 }
 
-/* A plain file need not be read to be skipped, only to be long enough. */
+/* An uncompressed file is skipped without reading, if it is long enough. */
 static nd_status jump(nd_stream *s, uint64_t *n, nd_error *err) {
   nd_file_info info;
   ND_TRY(nd_io_fstat(&info, s->src.fd, s->name, err));
@@ -368,7 +366,7 @@ uint64_t nd_stream_offset(const nd_stream *s) {
 
 uint64_t nd_stream_packed_offset(const nd_stream *s) {
   uint64_t at = nd_source_offset(&s->src) - s->src.base;
-  /* A plain stream's window holds bytes that are read but not consumed. */
+  /* The window of an uncompressed stream has bytes that are read but not consumed. */
   return s->codec ? at : at - (s->end - s->begin);
 }
 

@@ -1,12 +1,12 @@
 /* gzip (RFC 1952): members one after another, each a header, a deflate body and
  * a trailer with CRC and length.
  *
- * Header and trailer are read here, so only the deflate body depends on the
- * engine: ISA-L where it was built in, else zlib.  The two agree on good data.
- * On damaged data they stop at slightly different bytes, and zlib checks more of
- * a block's codes; so whenever ISA-L finds trouble, zlib decodes that member
- * again from its start and has the last word on bytes and message.  That needs
- * a source that can go back; for a pipe zlib does all the work. */
+ * Header and trailer are read here, so only the deflate body depends on the engine: ISA-L
+ * if it was built in, otherwise zlib.  The two agree on intact data.  On damaged data they
+ * stop at slightly different bytes, and zlib checks more of the codes of a block.  When
+ * ISA-L reports an error, zlib therefore decodes the body of that member again from its
+ * start and determines bytes and message.  This needs a seekable source; a pipe is decoded
+ * by zlib alone. */
 #include <zlib.h>
 
 #include "codec/stream_codec.h"
@@ -17,12 +17,12 @@
 
 enum { FHCRC = 2, FEXTRA = 4, FNAME = 8, FCOMMENT = 16, FRESERVED = 0xe0 };
 enum { FIXED_HEADER = 10, TRAILER = 8, MOST_AT_ONCE = 1 << 30 };
-/* A member that begins behind damage: a header within half of TRIAL_IN bytes, and data that
- * unpacks to TRIAL_OUT bytes or to a good trailer; at the end of the file TRIAL_LAST will do. */
+/* A credible member after damage has a header within half of TRIAL_IN bytes, and data that
+ * decompresses to TRIAL_OUT bytes (at the end of the file TRIAL_LAST) or to an intact trailer. */
 enum { TRIAL_IN = 1 << 14, TRIAL_OUT = 1024, TRIAL_LAST = 256 };
 
 typedef enum state {
-  BETWEEN, /* before a member: padding or the end may come */
+  BETWEEN, /* before a member: padding or the end may follow */
   HEADER,
   EXTRA_LENGTH,
   EXTRA,
@@ -38,16 +38,16 @@ typedef struct gzip {
   nd_source *src;
   nd_resync resync;
   state state;
-  unsigned char part[FIXED_HEADER]; /* a piece of header or trailer, as far as it is known */
+  unsigned char part[FIXED_HEADER]; /* a part of a header or trailer, as far as it was read */
   unsigned have;
   unsigned flags;
   unsigned extra_left;
   uint32_t header_crc;
   uint32_t crc;
-  uint64_t body_at;  /* offset of the member's deflate data */
-  uint64_t produced; /* bytes the member has given */
-  uint64_t again;    /* zlib's second try: bytes that were delivered before */
-  size_t before;     /* bytes in the caller's room when the member, or the call, began */
+  uint64_t body_at;  /* offset of the deflate data of the member */
+  uint64_t produced; /* decompressed bytes of the member */
+  uint64_t again;    /* second attempt with zlib: bytes already delivered, to be discarded */
+  size_t before;     /* bytes in the output buffer at the start of the member or the call */
   bool fast;         /* ISA-L decodes */
   bool has_zlib;
   z_stream z;
@@ -98,7 +98,7 @@ static nd_status begin_body(gzip *g, nd_error *err) {
   return zlib_begin(g, err);
 }
 
-/* One step: takes from the source, puts into `to` (a block at most).  *why: damage, in words. */
+/* One step: decompresses from the source into `to`, at most a block.  *why describes damage. */
 static nd_status zlib_step(size_t *got, bool *done, const char **why, gzip *g, char *to,
                            size_t room, nd_error *err) {
   nd_source *src = g->src;
@@ -137,13 +137,13 @@ static void isal_step(size_t *got, bool *done, const char **why, gzip *g, char *
   if (r != ISAL_DECOMP_OK) *why = "invalid data";
   if (*done) {
     g->crc = s->crc;
-    /* Its bit buffer has swallowed bytes that follow the body. */
+    /* The bit buffer has consumed bytes that follow the body. */
     src->pos -= (size_t)(s->read_in_length / 8);
   }
 }
 #endif
 
-/* Trouble in a body.  True: zlib is set to decode the member once more. */
+/* Handles damage in a body.  Sets *again if zlib shall decode the member once more. */
 static nd_status second_try(bool *again, gzip *g, size_t *got, nd_error *err) {
   *again = g->fast;
   if (!g->fast) return ND_OK;
@@ -158,7 +158,7 @@ static nd_status second_try(bool *again, gzip *g, size_t *got, nd_error *err) {
 
 /* ---- header and trailer ---- */
 
-/* Collects `want` bytes of a piece; *got_all when they are there. */
+/* Collects `want` bytes of a part; sets *got_all once they are complete. */
 static void collect(gzip *g, unsigned want) {
   nd_source *src = g->src;
   while (g->have < want && src->pos < src->end) {
@@ -190,14 +190,14 @@ static void next_header_part(gzip *g) {
   }
 }
 
-/* Checks as soon as bytes are there: junk after the last member is junk even
- * when it is shorter than a header. */
+/* Checks bytes as soon as they are read: bytes after the last member are an error even if
+ * they are fewer than a header. */
 static nd_status read_fixed_header(gzip *g, nd_error *err) {
   collect(g, FIXED_HEADER);
   const unsigned char *h = g->part;
   if (h[0] != 0x1f || (g->have > 1 && h[1] != 0x8b)) {
     g->src->pos -= g->src->pos < g->have ? g->src->pos : g->have;
-    return damaged(g, "bytes that are no gzip member follow the last one", err);
+    return damaged(g, "bytes after the last member are not a gzip member", err);
   }
   if (g->have > 2 && h[2] != 8) return damaged(g, "unknown compression method", err);
   if (g->have > 3 && (h[3] & FRESERVED)) return damaged(g, "unknown header flags", err);
@@ -278,9 +278,9 @@ static nd_status read_body(size_t *got, gzip *g, char *to, size_t room, nd_error
   } else
 #endif
     ND_TRY(zlib_step(&n, &done, &why, g, to + *got, room - *got, err));
-  bool stuck = !done && n == 0 && pos == g->src->pos; /* only at the file's end */
+  bool stuck = !done && n == 0 && pos == g->src->pos; /* only at the end of the file */
   g->produced += n;
-  if (g->again > 0) { /* delivered before: only count it */
+  if (g->again > 0) { /* already delivered: only count them */
     size_t known = n < g->again ? n : (size_t)g->again;
     memmove(to + *got, to + *got + known, n - known);
     g->again -= known;
@@ -312,8 +312,8 @@ static nd_status read_trailer(size_t *got, gzip *g, nd_error *err) {
   if (why) {
     ND_TRY(second_try(&again, g, got, err));
     if (again) return ND_OK;
-    /* Where both are wrong this need not be the member's own end: what damage makes of a body can
-     * run through the next member, too, and end with that one. */
+    /* If both are wrong, this may not be the end of this member: a damaged body may decode
+     * through the next member and end with it. */
     g->resync.at_end =
         little_endian(g->part) == g->crc || little_endian(g->part + 4) == (uint32_t)g->produced;
     return damaged(g, why, err);
@@ -334,7 +334,7 @@ static nd_status gzip_read(size_t *got, nd_codec *c, char *to, size_t room, nd_e
   g->before = 0;
   while (*got < room) {
     if (src->pos == src->end) {
-      /* A pipe: give what there is before waiting for more. */
+      /* A pipe: deliver available bytes before waiting for more. */
       if (*got > 0 && !src->ended && !src->seekable) return ND_OK;
       ND_TRY(nd_source_fill(src, err));
     }
@@ -367,9 +367,9 @@ static nd_status gzip_read(size_t *got, nd_codec *c, char *to, size_t room, nd_e
   return ND_OK;
 }
 
-/* ---- behind damage ---- */
+/* ---- recovery from damage ---- */
 
-/* The size of a header; 0 when this is none, or too long a one. */
+/* Returns the size of a header, or 0 if it is invalid or too long. */
 static size_t header_size(nd_str b) {
   const unsigned char *h = (const unsigned char *)b.p;
   size_t n = FIXED_HEADER, most = TRIAL_IN / 2 < b.n ? TRIAL_IN / 2 : b.n;
@@ -438,7 +438,7 @@ nd_status nd_codec_gzip_new(nd_codec **out, nd_source *src, nd_error *err) {
   *out = NULL;
   gzip *g = nd_malloc(sizeof *g);
   if (!g) return nd_fail_memory(err, sizeof *g);
-  /* Not the whole struct: ISA-L's part is 90 KB that it initialises by itself. */
+  /* Not the entire struct: ISA-L initialises its own 90 KB. */
   memset(g, 0, offsetof(gzip, z));
   g->codec = (nd_codec){.read = gzip_read, .recover = gzip_recover, .free = gzip_free};
   g->src = src;

@@ -1,16 +1,15 @@
-/* Behind damage: looking for the next member that can be unpacked.
+/* Recovery from damage: the search for the next member that can be decompressed.
  *
- * Unpacking wrong bytes often runs on into the members behind, so the search
- * begins just behind the beginning of the damaged one, in a source that can go
- * back.  Time stays linear for any bytes: a trial costs no more than a fixed
- * number of bytes, and the way back is paid from a credit that only new ground
- * fills, so members that lead into one another, each to fail at the end of the
- * file, do not make the file be read once for each. */
+ * Decompressing damaged bytes often continues into later members, so in a seekable source
+ * the search starts just after the start of the damaged member.  Time is linear for any
+ * bytes: a trial reads a bounded number of bytes, and stepping back uses a credit that grows
+ * only with newly read bytes.  Nested members that all fail at the end of the file therefore
+ * do not cause one pass over the file each. */
 #include "codec/stream_codec.h"
 
 enum {
   FIRST_CREDIT = 1 << 20,
-  CREDIT = 4 /* bytes of going back per byte of new ground */
+  CREDIT = 4 /* bytes to step back per newly read byte */
 };
 
 nd_status nd_source_ensure(nd_source *src, size_t want, nd_error *err) {
@@ -33,20 +32,20 @@ nd_status nd_source_ensure(nd_source *src, size_t want, nd_error *err) {
   return ND_OK;
 }
 
-/* Does a member begin where the source stands? */
+/* Tests whether a member starts at the current offset. */
 static nd_status try_here(bool *yes, nd_source *src, const nd_beacon *b, void *codec,
                           nd_error *err) {
   *yes = false;
   ND_TRY(nd_source_ensure(src, b->ahead, err));
   nd_str ahead = {src->bytes + src->pos, src->end - src->pos};
   if (ahead.n < b->magic_n || memcmp(ahead.p, b->magic, b->magic_n) != 0) return ND_OK;
-  /* Never more than asked for: the answer must not depend on the buffer. */
+  /* Limit the view to `ahead`: the result must not depend on the buffer. */
   bool whole = ahead.n <= b->ahead && src->ended;
   if (ahead.n > b->ahead) ahead.n = b->ahead;
   return b->credible(yes, codec, ahead, whole, err);
 }
 
-/* Only the checksum was wrong, so the next member should follow at once.  *ended: nothing does. */
+/* After a wrong checksum, tests for a member that follows directly.  *ended: the source ends. */
 static nd_status try_next(bool *yes, bool *ended, nd_source *src, const nd_beacon *b, void *codec,
                           nd_error *err) {
   *yes = *ended = false;
@@ -61,7 +60,7 @@ static nd_status try_next(bool *yes, bool *ended, nd_source *src, const nd_beaco
   }
 }
 
-/* Steps back to just behind the damaged member's beginning, as far as the credit goes. */
+/* Steps back to just after the start of the damaged member, as far as the credit allows. */
 static void go_back(nd_source *src, nd_resync *r) {
   uint64_t here = nd_source_offset(src);
   if (here > r->furthest) {
@@ -89,10 +88,10 @@ nd_status nd_resync_find(bool *found, nd_resync *r, nd_source *src, const nd_bea
     ND_TRY(nd_source_ensure(src, b->ahead, err));
     const char *p = src->bytes + src->pos;
     size_t n = src->end - src->pos;
-    bool all = src->ended;                        /* then less than `ahead` is left */
-    if (n > ND_STREAM_BLOCK) n = ND_STREAM_BLOCK; /* of memory, not all at once */
+    bool all = src->ended;                        /* then fewer than `ahead` bytes are left */
+    if (n > ND_STREAM_BLOCK) n = ND_STREAM_BLOCK; /* memory: one block at a time */
     const char *hit = n < b->magic_n ? NULL : memmem(p, n, b->magic, b->magic_n);
-    if (hit) { /* behind the damaged member's own beginning */
+    if (hit) { /* after the start of the damaged member */
       src->pos += (size_t)(hit - p);
       ND_TRY(try_here(found, src, b, codec, err));
       if (*found) return ND_OK;

@@ -1,12 +1,12 @@
-/* zstd (RFC 8878): frames one after another.
+/* zstd (RFC 8878): a sequence of frames.
  *
- * On a failure ZSTD_decompressStream forgets what the same call had unpacked
- * before it.  So each call gets just the bytes of one step: the size that the
- * last call asked for, without the three bytes of the next block's header that
- * it asks for in advance.  Then damage costs its own block only.
+ * On a failure, ZSTD_decompressStream discards the output of the same call.  Each call
+ * therefore gets only the bytes of one step: the size that the last call requested, without
+ * the three bytes of the next block header that it requests in advance.  Damage then loses
+ * only its own block.
  *
- * A WARC packed with a dictionary carries it in its first frame, a skippable one
- * of type 0xD, as it is or packed with zstd itself. */
+ * A WARC file compressed with a dictionary has it in its first frame, a skippable frame of
+ * type 0xD, raw or compressed with zstd. */
 #include <zdict.h>
 #include <zstd.h>
 #include <zstd_errors.h>
@@ -17,8 +17,8 @@ enum {
   WINDOW_LOG_MAX = 27,
   BLOCK_HEADER = 3,
   FIRST_STEP = 5 + BLOCK_HEADER,
-  DICTIONARY_MAX = 1 << 27, /* both packed and unpacked */
-  /* A frame that begins behind damage: its first block, at most 128 KiB, can be unpacked. */
+  DICTIONARY_MAX = 1 << 27, /* limit, compressed and decompressed */
+  /* A credible frame after damage: its first block, at most 128 KiB, can be decompressed. */
   TRIAL_IN = 18 + BLOCK_HEADER + (1 << 17),
   TRIAL_OUT = 1024
 };
@@ -28,13 +28,13 @@ typedef struct zstd {
   nd_source *src;
   nd_resync resync;
   ZSTD_DCtx *d;
-  size_t hint;     /* what the last call asked for */
-  bool started;    /* the first frame has been looked at */
-  bool in_frame;   /* bytes of an unfinished frame were consumed */
-  bool counted;    /* the frame is in codec.members */
-  bool full;       /* the last call filled its room: more may be waiting inside */
-  bool dictionary; /* one was loaded */
-  bool no_way;     /* the dictionary in front is damaged: nothing can be read */
+  size_t hint;     /* bytes requested by the last call */
+  bool started;    /* the first frame was inspected */
+  bool in_frame;   /* a frame is partly consumed */
+  bool counted;    /* the frame is counted in codec.members */
+  bool full;       /* the last call filled the output, so the decoder may have more */
+  bool dictionary; /* a dictionary is loaded */
+  bool no_way;     /* the dictionary is damaged, so no frame can be read */
 } zstd;
 
 static nd_status zstd_failed(const zstd *z, size_t code, nd_error *err) {
@@ -43,13 +43,13 @@ static nd_status zstd_failed(const zstd *z, size_t code, nd_error *err) {
     case ZSTD_error_frameParameter_windowTooLarge:
       return nd_fail(err, ND_ERR_DATA,
                      "%s: the zstd frame before byte %llu needs a window of more than 128 MiB; "
-                     "pack it again with --long=27 or less",
+                     "compress it again with --long=27 or less",
                      z->src->name, (unsigned long long)nd_source_offset(z->src));
     case ZSTD_error_dictionary_wrong:
       return nd_source_damaged(z->src, "zstd", "it needs a dictionary that is not in the file",
                                err);
     case ZSTD_error_prefix_unknown:
-      return nd_source_damaged(z->src, "zstd", "bytes that are no zstd frame follow the last one",
+      return nd_source_damaged(z->src, "zstd", "bytes after the last frame are not a zstd frame",
                                err);
     case ZSTD_error_checksum_wrong:
       return nd_source_damaged(z->src, "zstd", "the checksum is wrong", err);
@@ -61,11 +61,11 @@ static nd_status truncated(const zstd *z, nd_error *err) {
   return nd_source_truncated(z->src, "zstd", "a frame", err);
 }
 
-/* Gives the decoder its next bytes; *consumed says whether it took any. */
+/* Passes the next bytes to the decoder; *consumed tells whether it used any. */
 static nd_status step(size_t *got, bool *consumed, zstd *z, char *to, size_t room, nd_error *err) {
   nd_source *src = z->src;
   size_t n = z->hint > BLOCK_HEADER ? z->hint - BLOCK_HEADER : z->hint;
-  if (z->full) n = 0; /* first what is ready, lest damage behind it take it along */
+  if (z->full) n = 0; /* first flush the output, which damage after it would discard */
   if (!z->in_frame) z->resync.member_at = nd_source_offset(src);
   if (n > src->end - src->pos) n = src->end - src->pos;
   ZSTD_inBuffer in = {src->bytes + src->pos, n, 0};
@@ -94,7 +94,7 @@ static nd_status step(size_t *got, bool *consumed, zstd *z, char *to, size_t roo
   return ND_OK;
 }
 
-/* ---- a dictionary in front ---- */
+/* ---- the dictionary of the first frame ---- */
 
 static nd_status read_bytes(zstd *z, char *to, size_t n, nd_error *err) {
   nd_source *src = z->src;
@@ -112,7 +112,7 @@ static nd_status read_bytes(zstd *z, char *to, size_t n, nd_error *err) {
 
 static nd_status load(zstd *z, const char *p, size_t n, nd_error *err) {
   size_t r = ZSTD_DCtx_loadDictionary(z->d, p, n);
-  /* zstd calls every failure here one of memory. */
+  /* zstd reports every failure here as lack of memory. */
   if (ZSTD_isError(r) && ZDICT_isError(ZDICT_getDictHeaderSize(p, n))) {
     return nd_source_damaged(z->src, "zstd", "the dictionary is damaged", err);
   }
@@ -153,7 +153,7 @@ static uint32_t little_endian(const char *bytes) {
   return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
-/* The first frame's magic is in the source's buffer: the stream was recognised by it. */
+/* The magic number of the first frame, which identified the stream, is in the buffer. */
 static nd_status read_dictionary(zstd *z, nd_error *err) {
   nd_source *src = z->src;
   if (little_endian(src->bytes + src->pos) != 0x184d2a5d) return ND_OK;
@@ -165,7 +165,7 @@ static nd_status read_dictionary(zstd *z, nd_error *err) {
     return nd_source_damaged(src, "zstd", "the dictionary is too large", err);
   }
   nd_status status = ND_OK;
-  /* In blocks, so that a false size cannot claim memory. */
+  /* Read in blocks, so that a false size cannot allocate memory. */
   while (left > 0) {
     uint32_t n = left < ND_STREAM_BLOCK ? left : ND_STREAM_BLOCK;
     ND_TRY_GOTO(nd_buf_reserve(&content, n, err), done);
@@ -197,7 +197,7 @@ static nd_status zstd_read(size_t *got, nd_codec *c, char *to, size_t room, nd_e
   }
   while (*got < room) {
     if (src->pos == src->end) {
-      /* A pipe: give what there is before waiting for more. */
+      /* A pipe: deliver available bytes before waiting for more. */
       if (*got > 0 && !src->ended && !src->seekable) return ND_OK;
       ND_TRY(nd_source_fill(src, err));
     }
@@ -212,7 +212,7 @@ static nd_status zstd_read(size_t *got, nd_codec *c, char *to, size_t room, nd_e
   return ND_OK;
 }
 
-/* ---- behind damage ---- */
+/* ---- recovery from damage ---- */
 
 static nd_status credible(bool *yes, void *codec, nd_str ahead, bool whole, nd_error *err) {
   (void)whole;
@@ -232,7 +232,7 @@ static nd_status credible(bool *yes, void *codec, nd_str ahead, bool whole, nd_e
   return ND_OK;
 }
 
-/* Skippable frames are passed over in the search: they hold nothing to read. */
+/* The search ignores skippable frames: they have no data to read. */
 static nd_status zstd_recover(bool *found, nd_codec *c, nd_error *err) {
   static const nd_beacon frame = {"\x28\xb5\x2f\xfd", 4, TRIAL_IN, credible};
   zstd *z = (zstd *)c;
