@@ -1,9 +1,8 @@
 /* Bytes in any charset → UTF-8.
  *
- * UTF-8 that is valid costs one look and no copy.  Charsets of one byte a
- * character go through a table of 128 characters (windows-1252 by its own,
- * the others ask iconv for theirs), UTF-16 is decoded here, and iconv converts
- * the rest.  Opening iconv costs 0.3 µs once its module is loaded. */
+ * Valid UTF-8 is checked once and not copied.  Single-byte charsets use a table of 128
+ * characters (built in for windows-1252, from iconv for others), UTF-16 is decoded here,
+ * and iconv converts the rest.  Opening iconv costs 0.3 µs once its module is loaded. */
 #include "text/charset.h"
 
 #include <errno.h>
@@ -36,7 +35,7 @@ static nd_status from_utf8(nd_str *out, nd_buf *scratch, nd_str bytes, nd_error 
   return ND_OK;
 }
 
-/* A code point that is not ASCII. */
+/* Appends a code point that is not ASCII. */
 static size_t put_utf8(char *o, uint32_t c) {
   if (c < 0x800) return o[0] = (char)(0xC0 | c >> 6), o[1] = (char)(0x80 | (c & 63)), 2;
   size_t n = c < 0x10000 ? 3 : 4;
@@ -73,7 +72,7 @@ static nd_status from_utf16(nd_str *out, nd_buf *scratch, nd_str bytes, bool big
   return ND_OK;
 }
 
-/* --- one byte a character --------------------------------------------------------- */
+/* --- single-byte charsets --------------------------------------------------------- */
 typedef struct upper_half {
   struct {
     char utf8[4];
@@ -93,9 +92,9 @@ static void fill_1252(upper_half *t) {
   for (unsigned b = 128; b < 256; b++) set_char(t, b, b < 160 ? c1[b - 128] : b);
 }
 
-/* Asks iconv for all characters at once, each with a space after it, so that
- * charsets which compose (windows-1258) give them alone.  Where iconv has none,
- * the standard has a control character below 0xA0 and an error above. */
+/* Converts all characters by iconv at once, each followed by a space, so that charsets that
+ * compose (windows-1258) convert them separately.  Where iconv has no character, the standard
+ * has a control character below 0xA0 and an error above. */
 static void fill_from_iconv(upper_half *t, iconv_t cd) {
   char in[256], got[2048], *ip = in, *op = got;
   size_t left = sizeof in, room = sizeof got;
@@ -103,7 +102,7 @@ static void fill_from_iconv(upper_half *t, iconv_t cd) {
     in[2 * i] = (char)(128 + i);
     in[2 * i + 1] = ' ';
   }
-  while (iconv(cd, &ip, &left, &op, &room) == (size_t)-1) { /* never for the room */
+  while (iconv(cd, &ip, &left, &op, &room) == (size_t)-1) { /* never for lack of room */
     unsigned char bad = (unsigned char)*ip;
     size_t n = put_utf8(op, bad < 160 ? bad : 0xFFFD);
     op += n;
@@ -114,7 +113,7 @@ static void fill_from_iconv(upper_half *t, iconv_t cd) {
   const char *p = got;
   for (unsigned b = 128; b < 256; b++) {
     const char *space = memchr(p, ' ', (size_t)(op - p));
-    size_t n = (size_t)(space - p) & 3; /* no charset goes beyond three bytes */
+    size_t n = (size_t)(space - p) & 3; /* at most three bytes in every charset */
     memcpy(t->of[b - 128].utf8, p, n);
     t->of[b - 128].n = (uint32_t)n;
     p = space + 1;
@@ -146,7 +145,7 @@ static nd_status from_table(nd_str *out, nd_buf *scratch, nd_str bytes, const up
 }
 
 /* --- iconv ------------------------------------------------------------------------ */
-/* How many bytes an undecodable place takes with it. */
+/* Returns the number of bytes that an undecodable sequence skips. */
 static size_t bad_length(const nd_charset *c, const unsigned char *p, size_t left) {
   bool pair = c->kind == ND_CHARSET_MULTI && left > 1 && p[0] > 0x80 && p[0] < 0xFF && p[1] >= 0x80;
   return pair ? 2 : 1;
@@ -179,7 +178,7 @@ static nd_status from_iconv(nd_str *out, nd_buf *scratch, nd_str bytes, const nd
       continue;
     }
     ND_TRY(nd_buf_append(scratch, replacement, 3, err));
-    /* EINVAL: cut off at the end; glibc may have taken what there was. */
+    /* EINVAL: truncated at the end; glibc may have consumed the bytes. */
     size_t n = why == EILSEQ && left ? bad_length(c, u, left) : left;
     ip += n;
     left -= n;
@@ -188,7 +187,7 @@ static nd_status from_iconv(nd_str *out, nd_buf *scratch, nd_str bytes, const nd
   return ND_OK;
 }
 
-/* *known is false when the charset cannot be decoded on this machine. */
+/* Sets *known to false if this machine cannot decode the charset. */
 static nd_status decode(nd_str *out, bool *known, nd_buf *scratch, nd_str bytes,
                         const nd_charset *c, nd_error *err) {
   *known = true;
@@ -234,7 +233,7 @@ nd_status nd_charset_to_utf8(nd_str *out, nd_buf *scratch, nd_str bytes, nd_str 
     return from_utf8(out, scratch, (nd_str){bytes.p + 3, bytes.n - 3}, err);
   if (bytes.n >= 2 && ((u[0] == 0xFE && u[1] == 0xFF) || (u[0] == 0xFF && u[1] == 0xFE)))
     return from_utf16(out, scratch, (nd_str){bytes.p + 2, bytes.n - 2}, u[0] == 0xFE, err);
-  /* A header's parameter may still be in its quotes. */
+  /* The parameter of a header may still be quoted. */
   if (declared.n >= 2 && declared.p[0] == '"' && declared.p[declared.n - 1] == '"')
     declared = (nd_str){declared.p + 1, declared.n - 2};
   bool known = false;

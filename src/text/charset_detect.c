@@ -1,9 +1,9 @@
-/* Which charset, and whether it is HTML at all, from labels and first bytes. */
+/* Detection of charset and HTML from labels and first bytes. */
 #include "text/charset.h"
 #include "text/html_scan.h"
 #include "text/text.h"
 
-/* The Encoding Standard's table of labels. */
+/* The labels of the Encoding Standard. */
 static const nd_charset charsets[] = {
     {ND_CHARSET_UTF8, "UTF-8", NULL,
      "utf-8 utf8 unicode-1-1-utf-8 unicode11utf8 unicode20utf8 x-unicode20utf8"},
@@ -99,7 +99,7 @@ static bool is_word(nd_str s, const char *word) {
   return same_word(s, word, strlen(word));
 }
 
-/* The label in a content="text/html; charset=…". */
+/* Returns the label in content="text/html; charset=…". */
 static const nd_charset *charset_in_content(nd_str content) {
   const char *p = content.p, *end = p + content.n;
   for (; end - p >= 7; p++) {
@@ -124,13 +124,13 @@ static const nd_charset *charset_in_content(nd_str content) {
   return NULL;
 }
 
-/* The bytes were read as ASCII to get here, so they are not UTF-16. */
+/* The declaration was read as ASCII, so the bytes are not UTF-16. */
 static const nd_charset *as_ascii(const nd_charset *c) {
   if (c && (c->kind == ND_CHARSET_UTF16LE || c->kind == ND_CHARSET_UTF16BE)) return &charsets[0];
   return c;
 }
 
-/* The attributes of a meta from *p on; false when the bytes end first. */
+/* Parses the attributes of a meta at *p; returns false if the bytes end first. */
 static bool read_meta(const char **p, const char *end, const nd_charset **found) {
   bool is_content_type = false, seen_pragma = false, seen_content = false, seen_charset = false;
   bool need_pragma = false;
@@ -228,7 +228,7 @@ const nd_charset *nd_charset_late_meta(nd_str html) {
   return found;
 }
 
-/* --- is it HTML? ------------------------------------------------------------- */
+/* --- detection of HTML ------------------------------------------------------- */
 static bool begins_like_html(const char *p, const char *end) {
   for (;;) {
     while (p < end && nd_html_is_space(*p)) p++;
@@ -273,7 +273,7 @@ bool nd_html_looks_like(nd_str bytes) {
     return begins_like_html(bytes.p + 3, bytes.p + bytes.n);
   bool little = u[0] == 0xFF && u[1] == 0xFE, big = u[0] == 0xFE && u[1] == 0xFF;
   if (!little && !big) return begins_like_html(bytes.p, bytes.p + bytes.n);
-  /* UTF-16: what matters is ASCII and stands at the front. */
+  /* UTF-16: the relevant characters are ASCII and at the start. */
   char head[1024];
   size_t n = 0;
   for (size_t i = 2; i + 1 < bytes.n && n < sizeof head; i += 2) {

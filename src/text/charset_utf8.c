@@ -1,10 +1,9 @@
-/* Is it UTF-8, and how far?
+/* Validation of UTF-8.
  *
- * With AVX2 by the table method of Keiser and Lemire, "Validating UTF-8 in
- * less than one instruction per byte" (2021): three lookups by the halves of
- * two neighbouring bytes give, as bits, the errors that either half allows, and
- * only an error that all three allow is one.  A block that is wrong is read
- * again byte by byte, which finds the exact place. */
+ * AVX2 uses the table method of Keiser and Lemire, "Validating UTF-8 in less than one
+ * instruction per byte" (2021): three lookups by the halves of two adjacent bytes give the
+ * errors possible for each half as bits, and an error is one that all three allow.  An
+ * invalid block is read again byte by byte to find the exact position. */
 #include "base/cpu.h"
 #include "text/charset.h"
 #include "text/text.h"
@@ -23,7 +22,7 @@ size_t nd_ascii_prefix(const unsigned char *p, size_t n) {
   return i;
 }
 
-/* Range of the second byte after lead c (0xC2 … 0xF4). */
+/* Range of the second byte after lead byte c, 0xC2 to 0xF4. */
 static bool second_fits(unsigned char c, unsigned char second) {
   unsigned char low = c == 0xE0 ? 0xA0 : c == 0xF0 ? 0x90 : 0x80;
   unsigned char high = c == 0xED ? 0x9F : c == 0xF4 ? 0x8F : 0xBF;
@@ -50,7 +49,7 @@ static size_t valid_prefix_base(const unsigned char *p, size_t n) {
       i += nd_ascii_prefix(p + i, n - i);
       continue;
     }
-    /* Runs of one script are of one length: follow them without a decision. */
+    /* Sequences of one script have the same length: process runs without branches. */
     while (n - i >= 2 && p[i] >= 0xC2 && p[i] < 0xE0 && (p[i + 1] & 0xC0) == 0x80) i += 2;
     while (n - i >= 3 && (p[i] & 0xF0) == 0xE0 && (p[i + 1] & 0xC0) == 0x80 &&
            (p[i + 2] & 0xC0) == 0x80 && second_fits(p[i], p[i + 1]))
@@ -77,8 +76,8 @@ enum {
 };
 #define TABLE_(...) _mm256_broadcastsi128_si256(_mm_setr_epi8(__VA_ARGS__))
 
-/* Bytes before the first block with an error in it (or before the tail),
- * taken back to a character that begins near there. */
+/* Returns the number of bytes before the first invalid block (or before the tail), moved back
+ * to the start of a character. */
 static ND_TARGET_AVX2 size_t valid_blocks_avx2(const unsigned char *p, size_t n) {
   const __m256i first_high =
       TABLE_(LONG, LONG, LONG, LONG, LONG, LONG, LONG, LONG, (char)TWO, (char)TWO, (char)TWO,
@@ -101,7 +100,7 @@ static ND_TARGET_AVX2 size_t valid_blocks_avx2(const unsigned char *p, size_t n)
   for (; n - i >= 32; i += 32) {
     __m256i v = _mm256_loadu_si256((const __m256i *)(const void *)(p + i));
     if (_mm256_movemask_epi8(v) == 0) {
-      /* ASCII: the block before must not end inside a character. */
+      /* ASCII: the previous block must not end inside a character. */
       if (i && (p[i - 1] >= 0xC0 || p[i - 2] >= 0xE0 || p[i - 3] >= 0xF0)) break;
       before = v;
       continue;
@@ -115,8 +114,8 @@ static ND_TARGET_AVX2 size_t valid_blocks_avx2(const unsigned char *p, size_t n)
             _mm256_shuffle_epi8(first_high, _mm256_and_si256(_mm256_srli_epi16(back1, 4), nibble)),
             _mm256_shuffle_epi8(first_low, _mm256_and_si256(back1, nibble))),
         _mm256_shuffle_epi8(second_high, _mm256_and_si256(_mm256_srli_epi16(v, 4), nibble)));
-    /* The high bit is set where a third or fourth byte is due: there two
-     * continuations must stand, and nowhere else. */
+    /* The high bit is set where a third or fourth byte is expected: two continuations must be
+     * there, and nowhere else. */
     __m256i due = _mm256_or_si256(_mm256_subs_epu8(back2, _mm256_set1_epi8(0xE0 - 0x80)),
                                   _mm256_subs_epu8(back3, _mm256_set1_epi8(0xF0 - 0x80)));
     due = _mm256_and_si256(due, _mm256_set1_epi8((char)0x80));

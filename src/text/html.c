@@ -1,10 +1,9 @@
 /* HTML → text, in one pass over the bytes.
  *
- * The same grammar as html_scan.c, without tokens: text is copied block by
- * block while the block is searched for '<' and '&'; a tag costs one look at
- * the block after its '<' (name, '>'), and one per quoted attribute.  What is
- * rare (raw text, SVG, template, comments) is handled by plain functions here.
- * tests/unit/test_html.c holds it against the tokenizer. */
+ * The grammar of html_scan.c without tokens: text is copied block by block while the block
+ * is searched for '<' and '&'; a tag reads the block after its '<' (name, '>') and one block
+ * per quoted attribute.  Plain functions here handle rare cases (raw text, SVG, template,
+ * comments).  tests/unit/test_html.c compares the result with the tokenizer. */
 #include "base/cpu.h"
 #include "text/html_scan.h"
 #include "text/text.h"
@@ -13,17 +12,17 @@
 #include <immintrin.h>
 #endif
 
-/* What extraction remembers between tags. */
+/* State of the extraction between tags. */
 typedef struct page {
-  char *broke;        /* end of output after the last break: another adds nothing */
+  char *broke;        /* end of output after the last break, to avoid a second one */
   uint64_t foreign;   /* open svg and math elements */
-  uint64_t templates; /* open template elements; their text is taken back at the end */
-  char *mark;         /* output before the outermost template … */
-  char *mark_broke;   /* … and its break */
-  unsigned special;   /* element flags that special_tag looks at */
+  uint64_t templates; /* open template elements; their text is removed at the end */
+  char *mark;         /* end of output before the outermost template */
+  char *mark_broke;   /* its last break */
+  unsigned special;   /* element flags that need special_tag */
 } page;
 
-/* A page's NUL characters are dropped, as a parser drops them in a body. */
+/* NUL characters are dropped, as by a parser in a body. */
 static const char *reference_or_nul(char **o, const char *p, const char *end) {
   if (*p == 0) return p + 1;
   char value[8];
@@ -32,12 +31,12 @@ static const char *reference_or_nul(char **o, const char *p, const char *end) {
     *(*o)++ = '&';
     return p + 1;
   }
-  memcpy(*o, value, sizeof value); /* the output has room for a block more */
+  memcpy(*o, value, sizeof value); /* the output has room for one more block */
   *o += n;
   return p + taken;
 }
 
-/* Raw text that is shown: title, textarea, xmp, plaintext, CDATA. */
+/* Appends visible raw text: title, textarea, xmp, plaintext, CDATA. */
 static void copy_raw(char **o, const char *p, const char *end, bool references) {
   while (p < end) {
     if (*p == 0 || (*p == '&' && references)) {
@@ -53,7 +52,7 @@ static const char *after_gt(const char *p, const char *end) {
   return gt ? gt + 1 : end;
 }
 
-/* p is at a '<' that no letter and no "/letter" follows. */
+/* p is at a '<' that is not followed by a letter or "/letter". */
 static const char *odd_markup(const page *g, char **o, const char *p, const char *end) {
   size_t left = (size_t)(end - p);
   if (left > 2 && p[1] == '/') return p[2] == '>' ? p + 3 : after_gt(p + 2, end);
@@ -73,7 +72,7 @@ static const char *odd_markup(const page *g, char **o, const char *p, const char
   return p + 1;
 }
 
-/* A declarative shadow tree is shown, unlike other templates. */
+/* A declarative shadow tree is visible, unlike other templates. */
 static bool is_shadow_root(nd_str attributes) {
   static const char wanted[] = "shadowrootmode";
   nd_html_attribute a;
@@ -85,7 +84,7 @@ static bool is_shadow_root(nd_str attributes) {
   return false;
 }
 
-/* The URL of an image between two NULs.  It is never longer than the tag. */
+/* Appends the URL of an image between two NULs.  It is never longer than the tag. */
 static void put_image(char **o, nd_str attributes) {
   nd_html_attribute a;
   while (nd_html_next_attribute(&attributes, &a)) {
@@ -103,15 +102,15 @@ static void put_image(char **o, nd_str attributes) {
       p += taken ? taken : 1;
     }
     if (*o == begin + 1)
-      *o = begin; /* an empty one names nothing */
+      *o = begin; /* ignore an empty URL */
     else
       *(*o)++ = 0;
     return;
   }
 }
 
-/* Tags that change more than the words around them; `after` is behind the '>'.
- * Gives where reading goes on. */
+/* Handles tags that affect more than adjacent words; `after` is after the '>'.  Returns the
+ * position where reading continues. */
 static const char *special_tag(page *g, char **o, nd_str name, bool closes, unsigned flags,
                                const char *after, const char *end) {
   const char *attributes = name.p + name.n;
@@ -144,14 +143,14 @@ static const char *special_tag(page *g, char **o, nd_str name, bool closes, unsi
     return after;
   }
   nd_html_state state = (nd_html_state)(flags / ND_HTML_EL_STATE);
-  /* In SVG only script and style are special to us: what they hold is no text. */
+  /* In SVG only script and style are special: their contents are not text. */
   if (state == ND_HTML_DATA || (g->foreign && (flags & ND_HTML_EL_SHOWN))) return after;
   const char *raw_end = nd_html_raw_end(after, end, name, state);
   if (flags & ND_HTML_EL_SHOWN) copy_raw(o, after, raw_end, state == ND_HTML_RCDATA);
   return raw_end;
 }
 
-/* The first n (1 to 8) bytes of a name in lower case; 8 bytes can be read. */
+/* Returns the first n (1 to 8) bytes of a name in lower case; 8 bytes must be readable. */
 ND_INLINE uint64_t load_key(const char *name, size_t n) {
   uint64_t key;
   memcpy(&key, name, 8);
@@ -219,7 +218,7 @@ ND_INLINE void store_word(char *p, uint64_t x) {
 #endif
   memcpy(p, &x, 8);
 }
-/* The high bits of all bytes, gathered in one. */
+/* Returns the high bits of all bytes. */
 ND_INLINE uint64_t word_bits(uint64_t high) {
   return (high & HIGH_) * 0x0002040810204081u >> 56;
 }
@@ -241,15 +240,15 @@ ND_INLINE uint64_t word_is(uint64_t x, char c) {
 #endif
 
 static nd_status extract(nd_buf *out, nd_str html, unsigned special, nd_error *err) {
-  /* References grow by 6/5 at most, everything else shrinks; a block may be
-   * stored past the end. */
+  /* References grow to at most 6/5, everything else shrinks; a block may be stored past the
+   * end. */
   ND_TRY(nd_buf_reserve(out, html.n + html.n / 5 + 2 * ND_SLACK, err));
   if (html.n == 0) return ND_OK;
   char *o = out->p + out->n;
   const char *p = html.p, *end = html.p + html.n;
 #if ND_X86
   switch (nd_cpu()) {
-    case ND_CPU_AVX512: /* blocks of 64 were measured: slower, tags and words are short */
+    case ND_CPU_AVX512: /* blocks of 64 are slower, because tags and words are short */
     case ND_CPU_AVX2: o = extract_avx2(o, p, end, special); break;
     default: o = extract_base(o, p, end, special);
   }
@@ -260,7 +259,7 @@ static nd_status extract(nd_buf *out, nd_str html, unsigned special, nd_error *e
   return ND_OK;
 }
 
-/* What no tag but these flags does is done in the loop itself. */
+/* Tags without these flags are handled in the loop. */
 static const unsigned in_loop = ND_HTML_EL_BREAK | ND_HTML_EL_BREAKOUT;
 
 nd_status nd_html_text(nd_buf *out, nd_str html, nd_error *err) {

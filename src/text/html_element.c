@@ -1,6 +1,6 @@
-/* What the text extractor must know about elements, as a perfect hash table:
- * the multiplier in ND_HTML_ELEMENT_HASH was searched for so that no two of
- * these names share a slot (-Woverride-init says when a new name breaks that). */
+/* Properties of elements for the text extractor, as a perfect hash table: the multiplier in
+ * ND_HTML_ELEMENT_HASH gives every name its own slot (-Woverride-init warns if a new name
+ * collides). */
 #include "text/html_scan.h"
 
 #define LONG(a, b, c, d, e, f, g, h)                                                \

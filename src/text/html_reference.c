@@ -1,9 +1,8 @@
-/* Views of a page → the characters they stand for: character references, NUL,
- * line ends, letter case. */
+/* Decoding of views of a page: character references, NUL, line ends, letter case. */
 #include "text/html_entities.h"
 #include "text/html_scan.h"
 
-/* What &#128; … &#159; mean: windows-1252, where it has a character. */
+/* &#128; to &#159; are windows-1252 where that has a character. */
 static const uint16_t c1[32] = {0x20AC, 0x81,   0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021,
                                 0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0x8D,   0x017D, 0x8F,
                                 0x90,   0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014,
@@ -35,9 +34,9 @@ static int digit_of(char c, bool hex) {
   return -1;
 }
 
-/* p stands after "&#". */
+/* p is after "&#". */
 static const char *numeric(const char *p, const char *end, char *value, size_t *value_n) {
-  bool hex = (*p | 32) == 'x'; /* something follows "&#" */
+  bool hex = (*p | 32) == 'x'; /* "&#" is not at the end */
   p += hex;
   const char *digits = p;
   uint32_t c = 0;

@@ -1,12 +1,12 @@
-/* The tokenizer: where tokens begin and end.  States that differ only in the
- * parse errors they report are one here. */
+/* The tokenizer: finds the starts and ends of tokens.  States that differ only in parse errors
+ * are merged. */
 #include "text/html_scan.h"
 
 static bool ends_name(char c) {
   return c == '>' || c == '/' || nd_html_is_space(c);
 }
 
-/* Is `word` (lower case) at p, without case? */
+/* Tests for `word` (lower case) at p, ignoring case. */
 static bool at_word(const char *p, const char *end, const char *word, size_t n) {
   if ((size_t)(end - p) < n) return false;
   for (size_t i = 0; i < n; i++) {
@@ -28,7 +28,7 @@ int nd_html_attribute_step(const char **place, const char *end, nd_html_attribut
       break;
     }
   }
-  const char *name = p++; /* a '=' here begins a name */
+  const char *name = p++; /* a '=' here starts a name */
   while (p < end && *p != '=' && !ends_name(*p)) p++;
   out->name = (nd_str){name, (size_t)(p - name)};
   out->value = (nd_str){p, 0};
@@ -59,7 +59,7 @@ const char *nd_html_tag_end(const char *p, const char *end, bool *self_closing) 
 }
 
 bool nd_html_next_attribute(nd_str *rest, nd_html_attribute *out) {
-  /* The byte after the attributes is the tag's '>'. */
+  /* The byte after the attributes is the '>' of the tag. */
   const char *p = rest->p, *end = rest->p + rest->n;
   bool self_closing;
   if (p == NULL || nd_html_attribute_step(&p, end + 1, out, &self_closing) != 1) return false;
@@ -67,7 +67,7 @@ bool nd_html_next_attribute(nd_str *rest, nd_html_attribute *out) {
   return true;
 }
 
-/* A tag whose name begins at `name`; false when the input ends inside it. */
+/* Reads a tag whose name starts at `name`; returns false if the input ends inside it. */
 static bool scan_tag(nd_html_scan *s, nd_html_token *out, nd_html_kind kind, const char *name) {
   const char *p = name;
   while (p < s->end && !ends_name(*p)) p++;
@@ -82,7 +82,7 @@ static bool scan_tag(nd_html_scan *s, nd_html_token *out, nd_html_kind kind, con
 }
 
 /* --- raw text ----------------------------------------------------------------- */
-/* Is the end tag of `name` at p, which is a '<'? */
+/* Tests for the end tag of `name` at p, which is a '<'. */
 static bool at_end_tag(const char *p, const char *end, nd_str name) {
   if (name.n == 0 || (size_t)(end - p) < name.n + 3 || p[1] != '/') return false;
   for (size_t i = 0; i < name.n; i++) {
@@ -154,7 +154,7 @@ const char *nd_html_comment_end(const char *p, const char *end, const char **ins
       return *inside_end = p - 3, p + 1;
     p++;
   }
-  /* The input ends in the comment: the beginning of an end mark is not part of it. */
+  /* The input ends in the comment: drop a partial end mark. */
   p = end;
   if (p - start >= 3 && memcmp(p - 3, "--!", 3) == 0) {
     p -= 3;
@@ -164,7 +164,7 @@ const char *nd_html_comment_end(const char *p, const char *end, const char **ins
   return *inside_end = p, end;
 }
 
-/* Up to the next '>', which is swallowed: bogus comments and doctypes. */
+/* Reads a bogus comment or doctype up to and including the next '>'. */
 static void scan_to_gt(nd_html_scan *s, nd_html_token *out, nd_html_kind kind, const char *p) {
   const char *close = p < s->end ? memchr(p, '>', (size_t)(s->end - p)) : NULL;
   out->kind = kind;
@@ -216,7 +216,7 @@ void nd_html_parse_doctype(nd_html_doctype *out, const nd_html_token *token) {
   out->system_id = quoted(&p, end, &cut);
   if (cut) return;
   while (p < end && nd_html_is_space(*p)) p++;
-  /* Anything more is ignored, and then the end of input does no harm either. */
+  /* Further text is ignored, so the end of input is not an error there. */
   out->quirks = p == end && token->unclosed;
 }
 
@@ -233,14 +233,14 @@ static bool emit_text(nd_html_scan *s, nd_html_token *out, const char *p, nd_htm
   return true;
 }
 
-/* Does markup begin at p, which is a '<' in the data state? */
+/* Tests whether markup starts at p, a '<' in the data state. */
 static bool at_markup(const char *p, const char *end) {
   if (end - p < 2) return false;
   if (p[1] == '/') return end - p > 2;
   return nd_html_is_alpha(p[1]) || p[1] == '!' || p[1] == '?';
 }
 
-/* s->p is at a '<' that begins markup.  False when it gives no token. */
+/* Reads the markup at s->p, a '<'.  Returns false if it gives no token. */
 static bool scan_markup(nd_html_scan *s, nd_html_token *out) {
   const char *p = s->p + 1, *end = s->end;
   if (nd_html_is_alpha(*p)) return scan_tag(s, out, ND_HTML_START_TAG, p);

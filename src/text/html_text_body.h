@@ -1,16 +1,16 @@
-/* The text extractor's loops, included by html.c once for each SIMD level with
+/* The loops of the text extractor, included by html.c once per SIMD level with
  *   HTML_FN(name)  the name of a function at this level
  *   HTML_TARGET    the attribute that switches the level on
  *   HTML_W         bytes of a block, and the vector type and operations:
  *   VEC, LOAD(p), STORE(p, v), EQ(v, c), EQ2(v, a, b), EQ3(v, a, b, c),
  *   UP_TO_SPACE(v): bit i of the result is set where byte i is equal (<= ' ').
- * A block is read only where it lies in the input whole; what is left of it
- * goes through the tokenizer's own functions. */
+ * Only complete blocks are read; the functions of the tokenizer handle the rest of
+ * the input. */
 
-/* `s` stands after a tag's name or after an attribute: the place after the
- * tag's '>', NULL at the end of input.  A '>' with no quote before it ends the
- * tag in every state.  A quote opens a value when the first '=' is right
- * before it and ends a name; anything else is left to the slow step. */
+/* Returns the position after the '>' of a tag, or NULL at the end of input; `s` is after the
+ * name or an attribute.  A '>' without a quote before it ends the tag in every state.  A quote
+ * opens a value if the first '=' is just before it and ends a name; the slow step handles
+ * anything else. */
 static HTML_TARGET const char *HTML_FN(after_tag)(const char *s, const char *end) {
   bool self_closing;
   nd_html_attribute ignored;
@@ -51,7 +51,7 @@ static HTML_TARGET char *HTML_FN(extract)(char *o, const char *p, const char *co
                                           unsigned special) {
   page g = {.broke = o, .special = special};
   for (;;) {
-    /* Text: copy and look for its end at the same time. */
+    /* Text: copy it and search for its end at the same time. */
     for (;;) {
       if (ND_UNLIKELY(end - p < HTML_W)) {
         while (p < end && *p != '<' && *p != '&' && *p != 0) *o++ = *p++;
@@ -81,7 +81,7 @@ static HTML_TARGET char *HTML_FN(extract)(char *o, const char *p, const char *co
       p = odd_markup(&g, &o, p, end);
       continue;
     }
-    size_t n = SIZE_MAX; /* longer than we saw */
+    size_t n = SIZE_MAX; /* longer than the block */
     if (ND_LIKELY(end - name >= HTML_W)) {
       VEC v = LOAD(name);
       uint64_t stop = UP_TO_SPACE(v) | EQ2(v, '/', '>');
@@ -99,9 +99,9 @@ static HTML_TARGET char *HTML_FN(extract)(char *o, const char *p, const char *co
       flags = nd_html_element((nd_str){name, n});
       after = HTML_FN(after_tag)(name + n, end);
     }
-    if (!after) goto done; /* a tag that the input cuts off counts for nothing */
+    if (!after) goto done; /* a truncated tag is ignored */
     p = after;
-    /* Breaks come once, however many tags stand together. */
+    /* Adjacent tags give a single break. */
     *o = '\n';
     o += (flags & ND_HTML_EL_BREAK) && o != g.broke;
     g.broke = flags & ND_HTML_EL_BREAK ? o : g.broke;

@@ -1,4 +1,4 @@
-/* Guessing languages; see language.h. */
+/* Language estimation; see language.h. */
 #include "text/language.h"
 
 #include "text/unicode.h"
@@ -15,7 +15,7 @@ static const char *const names[LANGUAGES] = {
     "Dutch",   "Swedish",   "Danish",    "Norwegian", "Finnish",    "Polish",
     "Czech",   "Hungarian", "Turkish",   "Romanian",  "Indonesian", "Vietnamese",
     "Russian", "Ukrainian", "Bulgarian", "Arabic",    "Persian"};
-/* Which languages a word belongs to, as bits; sorted by bytes. */
+/* Languages of each word, as bits; sorted by bytes. */
 static const little_word little_words[] = {
     {"a", 0xb038},       {"aan", 0x40},       {"aber", 0x2},       {"about", 0x1},
     {"ada", 0x10000},    {"adalah", 0x10000}, {"af", 0x100},       {"akan", 0x10000},
@@ -218,8 +218,7 @@ static script script_of(uint32_t c) {
   return OTHER;
 }
 
-/* The script of most letters.  Japanese is written with Han too: a tenth of
- * kana is enough. */
+/* Returns the script of most letters.  Japanese also uses Han, so one tenth of kana is enough. */
 static script main_script(nd_str text) {
   uint32_t count[SCRIPTS] = {0}, letters = 0;
   for (size_t at = 0; at < text.n;) {
@@ -265,7 +264,7 @@ const char *nd_language_guess(nd_str tokens) {
       second = i;
     }
   }
-  /* At least three little words, one word in twelve, and no draw. */
+  /* Requires at least three function words, one word in twelve, and no tie. */
   bool sure = hits[best] >= 3 && hits[best] * 12 >= words && hits[best] > hits[second];
   return sure ? names[best] : script_names[s] ? script_names[s] : "unknown";
 }

@@ -1,16 +1,16 @@
-/* A guess at the language of a text, for statistics only.
+/* Estimates the language of a text, for statistics only.
  *
- * The script decides where it can (kana: Japanese, Hangul: Korean …); among
- * languages that share a script, the little words that each uses most.  Short
- * texts and lists of names give no answer rather than a wrong one. */
+ * The script decides if it is specific (kana: Japanese, Hangul: Korean …), otherwise the most
+ * frequent function words of the languages with that script.  Short texts and lists of names
+ * are unknown rather than wrong. */
 #ifndef ND_TEXT_LANGUAGE_H
 #define ND_TEXT_LANGUAGE_H
 
 #include "base/mem.h"
 
-/* An English name ("German", "Chinese", "Cyrillic script"), or "unknown".
- * `tokens`: a token text; its first 1500 bytes are looked at. */
+/* Returns an English name ("German", "Chinese", "Cyrillic script") or "unknown", from the first
+ * 1500 bytes of a token text. */
 const char *nd_language_guess(nd_str tokens);
-enum { ND_LANGUAGES = 40 }; /* at most so many different answers */
+enum { ND_LANGUAGES = 40 }; /* upper bound on the number of results */
 
 #endif

@@ -1,4 +1,4 @@
-/* Bytes to text, and lines of integers to tokens; see plain.h. */
+/* Converts bytes to text, and lines of integers to tokens; see plain.h. */
 #include "text/plain.h"
 
 #include "base/hash.h"
@@ -30,7 +30,7 @@ nd_status nd_plain_text(nd_str *out, nd_plain *p, const nd_plain_request *reques
   return ND_OK;
 }
 
-/* How often this number was seen before, in a table of `slots`. */
+/* Counts the earlier occurrences of a number, in a table of `slots`. */
 static uint32_t count_seen(nd_plain *p, size_t slots, uint64_t number) {
   size_t at = nd_hash_slot(number, nd_hash_secret(), slots);
   while (p->times[at] && p->seen[at] != number) at = (at + 1) & (slots - 1);
@@ -42,7 +42,7 @@ static inline bool is_digit(char c) {
   return (unsigned char)(c - '0') < 10;
 }
 
-/* Most sets are in rising order: then nothing can repeat, and no table is needed. */
+/* Most sets are strictly ascending, so no number repeats and no table is needed. */
 static bool rises(nd_str line) {
   const char *p = line.p, *end = line.p + line.n;
   uint64_t last = 0;
@@ -63,7 +63,7 @@ static nd_status clear_table(nd_plain *p, size_t slots, nd_error *err) {
   return ND_OK;
 }
 
-/* The digits as they stand, without leading zeros; ".2" follows a second occurrence. */
+/* Appends the digits without leading zeros, and ".2" for a second occurrence. */
 nd_status nd_plain_sets(nd_tokens *out, nd_plain *p, nd_str line, nd_error *err) {
   const bool apart = rises(line);
   size_t slots = 16;

@@ -21,7 +21,7 @@ static nd_str host_of_authority(nd_str s) {
     if (s.p[i] == '@') begin = i + 1;
   }
   size_t stop = begin;
-  if (stop < end && s.p[stop] == '[') { /* an address of version 6 */
+  if (stop < end && s.p[stop] == '[') { /* an IPv6 address */
     while (stop < end && s.p[stop] != ']') stop++;
     if (stop < end) stop++;
   } else {
@@ -31,7 +31,7 @@ static nd_str host_of_authority(nd_str s) {
   return (nd_str){s.p + begin, stop - begin};
 }
 
-/* Length of "scheme:", 0 when there is none. */
+/* Returns the length of "scheme:", or 0. */
 static size_t scheme_length(nd_str url) {
   size_t i = 0;
   if (url.n == 0 || (unsigned)(lower(url.p[0]) - 'a') >= 26) return 0;
@@ -54,12 +54,12 @@ nd_str nd_url_host(nd_str url) {
   if (has_slashes(url, at)) return nd_url_authority(url);
   if (url.n == 0 || url.p[0] == '/' || url.p[0] == '?' || url.p[0] == '#')
     return (nd_str){url.p, 0};
-  /* "host:80/path" looks like a scheme, but a number follows. */
+  /* "host:80/path" resembles a scheme, but is followed by a number. */
   if (at && (at == url.n || (unsigned)(url.p[at] - '0') >= 10)) return (nd_str){url.p, 0};
   return host_of_authority(url);
 }
 
-/* Of version 4 or 6; the host is not empty. */
+/* Tests for an IPv4 or IPv6 address; the host is not empty. */
 static bool is_address(nd_str host) {
   if (host.p[0] == '[') return true;
   for (size_t i = 0; i < host.n; i++) {
@@ -93,7 +93,7 @@ uint64_t nd_site_key(nd_str url) {
 
 uint64_t nd_site_number(nd_str site) {
   if (site.n == 0) return 0;
-  char small[256]; /* a host name has at most 253 bytes; of others the rest counts as it is */
+  char small[256]; /* a host name has at most 253 bytes; the rest of a longer one keeps its case */
   size_t n = site.n < sizeof small ? site.n : sizeof small;
   for (size_t i = 0; i < n; i++) small[i] = lower(site.p[i]);
   uint64_t key = XXH3_64bits_withSeed(small, n, site.n);

@@ -1,4 +1,4 @@
-/* Documents → tokens, step by step: charset → (HTML →) text → words. */
+/* Steps from documents to tokens: charset → (HTML →) text → words. */
 #ifndef ND_TEXT_TEXT_H
 #define ND_TEXT_TEXT_H
 
@@ -6,20 +6,19 @@
 
 /* --- charset.c ---------------------------------------------------------- */
 /* Converts `bytes` to UTF-8.  The charset is, in this order: a BOM, `declared`
- * (a HTTP header's), for HTML a <meta> in the first 1024 bytes, UTF-8 if the
- * bytes are valid UTF-8, else windows-1252.  Labels are the WHATWG Encoding
- * Standard's (latin1 and ascii mean windows-1252 …).  An unknown or wrong
- * label falls through to the next rule.  What cannot be decoded becomes
- * U+FFFD; it never fails for bad bytes.  `*out` points into `bytes` when they
- * are UTF-8 already (BOM removed), else into `scratch`. */
+ * (from an HTTP header), for HTML a <meta> in the first 1024 bytes, UTF-8 if the bytes are
+ * valid UTF-8, else windows-1252.  Labels are those of the WHATWG Encoding Standard (latin1
+ * and ascii mean windows-1252 …).  An unknown or wrong label is ignored.  Undecodable bytes
+ * become U+FFFD and are never an error.  `*out` points into `bytes` if they are UTF-8 (without
+ * the BOM), otherwise into `scratch`. */
 nd_status nd_charset_to_utf8(nd_str *out, nd_buf *scratch, nd_str bytes, nd_str declared, bool html,
                              nd_error *err) ND_MUST_CHECK;
 
-/* Length of the longest valid UTF-8 prefix (vectorised over ASCII). */
+/* Returns the length of the longest valid UTF-8 prefix (vectorised over ASCII). */
 size_t nd_utf8_valid_prefix(nd_str bytes);
 
-/* Does this look like HTML (after white space and comments: a doctype, or a
- * tag that HTML documents begin with)?  For ND_KIND_SNIFF. */
+/* Detects HTML for ND_KIND_SNIFF: after white space and comments, a doctype or a tag that HTML
+ * documents start with. */
 bool nd_html_looks_like(nd_str bytes);
 
 /* --- html.c -------------------------------------------------------------- */
@@ -28,8 +27,8 @@ bool nd_html_looks_like(nd_str bytes);
  * inline ones (b, span, a …) as nothing.  Title and textarea count as text. */
 nd_status nd_html_text(nd_buf *out, nd_str html, nd_error *err) ND_MUST_CHECK;
 
-/* The same, and for every <img> with a src that is not empty its value, references
- * resolved, between two NUL bytes; no other NUL is in the text. */
+/* Likewise, and appends the src of every <img>, unless empty, with references resolved, between
+ * two NUL bytes; the text has no other NUL. */
 nd_status nd_html_text_images(nd_buf *out, nd_str html, nd_error *err) ND_MUST_CHECK;
 
 /* --- words.c ------------------------------------------------------------- */
@@ -43,7 +42,7 @@ typedef struct nd_tokens {
   size_t cap;
 } nd_tokens;
 
-/* WEB is for callers to remember that web.h shall make the tokens; here it means WORDS. */
+/* WEB means tokens of web.h; the functions here treat it as WORDS. */
 typedef enum nd_token_kind { ND_TOKENS_WORDS, ND_TOKENS_CODEPOINTS, ND_TOKENS_WEB } nd_token_kind;
 
 /* Replaces *out by the tokens of `utf8` (DESIGN: NFKC, then full case folding;

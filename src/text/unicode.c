@@ -1,7 +1,7 @@
-/* The table of code points: made from ICU in blocks of 256, published with one
- * compare-and-swap each, never freed (constants).  Blocks in which all entries
- * are the same (ideographs, Hangul, unassigned planes) are shared, so that even
- * a text that names every code point makes less than 200 KB. */
+/* The table of code points: built from ICU in blocks of 256, published with one
+ * compare-and-swap each, never freed (they are constant).  Blocks with equal entries
+ * (ideographs, Hangul, unassigned planes) are shared, so even a text with every code point
+ * needs less than 200 KB. */
 #include "text/unicode.h"
 
 #include <unicode/uchar.h>
@@ -11,7 +11,7 @@
 
 _Atomic(const nd_unicode_block *) nd_unicode_blocks[ND_UNICODE_BLOCKS];
 
-/* One code point gives at most 18 in NFKC, and folding at most 3 for each. */
+/* NFKC maps a code point to at most 18, folding each to at most 3. */
 enum { CP_ROOM = 128, LIST_BYTES = CP_ROOM * 5 + 1 };
 
 #define ENTRY(kind, flags) ((uint32_t)(kind) << ND_UNICODE_KIND_SHIFT | (flags))
@@ -59,13 +59,13 @@ static nd_status normalise(uint32_t *out, size_t *n, const uint32_t *cp, size_t 
   return ND_OK;
 }
 
-/* What pairs become, remembered: first << 42 | second << 21 | result, where the
- * result APART says that the two stay as they are.  A place holds one pair and
- * is read and written whole, so threads need no lock. */
+/* A cache of pairs: first << 42 | second << 21 | result, where the result APART means that
+ * the two do not combine.  A slot has one pair and is read and written atomically, so threads
+ * need no lock. */
 enum { PAIRS = 2048, APART = 0x1FFFFF };
 static _Atomic uint64_t pairs[PAIRS];
 
-/* NFKC of two code points: *result is one, or APART; *known is false where it
+/* Computes NFKC of two code points: *result is one code point or APART; *known is false if it
  * is neither. */
 static nd_status join_pair(bool *known, uint32_t *result, uint32_t first, uint32_t second,
                            nd_error *err) {
@@ -94,7 +94,7 @@ static nd_status join_pair(bool *known, uint32_t *result, uint32_t first, uint32
 
 nd_status nd_unicode_nfkc(uint32_t *out, size_t *n, const uint32_t *cp, size_t count,
                           nd_error *err) {
-  /* NFKC(xy) = NFKC(NFKC(x) y), so a letter takes its marks one after the other. */
+  /* NFKC(xy) = NFKC(NFKC(x) y), so a letter combines with its marks one by one. */
   uint32_t letter = cp[0], result = 0;
   size_t k = 1;
   for (; k < count && count <= 4; k++) {
@@ -117,10 +117,10 @@ nd_status nd_unicode_nfkc(uint32_t *out, size_t *n, const uint32_t *cp, size_t c
   return normalise(out, n, cp, count, err);
 }
 
-/* The entry of `cp`; a MORE list is appended to `more`. */
+/* Computes the entry of `cp`; appends a MORE list to `more`. */
 static nd_status make_entry(uint32_t *entry, nd_buf *more, const UNormalizer2 *nfkc, uint32_t cp,
                             nd_error *err) {
-  *entry = ENTRY(ND_UNICODE_SEP, ' '); /* a lone surrogate never gets here from UTF-8 */
+  *entry = ENTRY(ND_UNICODE_SEP, ' '); /* UTF-8 has no lone surrogates */
   if (cp - 0xD800 < 0x800) return ND_OK;
 
   UErrorCode code = U_ZERO_ERROR;
@@ -157,13 +157,13 @@ static nd_status make_entry(uint32_t *entry, nd_buf *more, const UNormalizer2 *n
   if (!unorm2_hasBoundaryBefore(nfkc, (UChar32)cp)) {
     unsigned ccc = u_getCombiningClass((UChar32)cp);
     bool never = u_getIntPropertyValue((UChar32)cp, UCHAR_NFKC_QUICK_CHECK) == UNORM_YES;
-    if (never & (ccc != 0) & same) { /* today `never` means the other two */
+    if (never & (ccc != 0) & same) { /* in current versions `never` implies the other two */
       *entry = ENTRY(nd_unicode_classify(cp), ND_UNICODE_ID | ND_UNICODE_MARK | ccc);
       return ND_OK;
     }
     flags |= ND_UNICODE_SLOW;
   }
-  if (all_sep & (count > 0)) { /* an empty mapping, would Unicode ever have one, is a list */
+  if (all_sep & (count > 0)) { /* an empty mapping, should Unicode add one, is a list */
     *entry = ENTRY(ND_UNICODE_SEP, flags | ' ');
     return ND_OK;
   }
@@ -171,8 +171,8 @@ static nd_status make_entry(uint32_t *entry, nd_buf *more, const UNormalizer2 *n
     *entry = ENTRY(nd_unicode_classify(cp), ND_UNICODE_ID | flags);
     return ND_OK;
   }
-  /* The tokeniser's reserve is two bytes for each byte of input: enough for three and a space,
-   * as only ASCII has one byte, and gives one. */
+  /* The tokeniser reserves two bytes per byte of input: enough for three and a space, because
+   * only ASCII has one byte, and maps to one. */
   bool fits = flat_n - 1 < 3;
   if (fits && (all_word || count == 1)) {
     uint32_t payload = 0;
@@ -217,7 +217,7 @@ nd_status nd_unicode_load(const nd_unicode_block **out, uint32_t index, nd_error
   const nd_unicode_block *expected = NULL;
   if (atomic_compare_exchange_strong(&nd_unicode_blocks[index], &expected, made)) {
     *out = made;
-  } else { /* another thread was faster */
+  } else { /* another thread published it first */
     nd_free(fresh);
     *out = expected;
   }

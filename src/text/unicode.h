@@ -1,10 +1,9 @@
-/* What the tokeniser must know about a code point, in one 32-bit entry: what
- * NFKC followed by full case folding makes of it, whether that belongs to a
- * token, and whether its neighbours may change the answer.
+/* Properties of a code point for the tokeniser, in one 32-bit entry: its mapping by NFKC and
+ * full case folding, whether that belongs to a token, and whether adjacent code points may
+ * change the mapping.
  *
- * The entries come from ICU, 256 code points at a time, when a text first needs
- * them: a run over ASCII pays nothing, and the answer always agrees with ICU's
- * version of Unicode.
+ * The entries come from ICU, 256 code points at a time, when a text first needs them: ASCII
+ * text costs nothing, and the entries always agree with the Unicode version of ICU.
  *
  *   31   30   29   28 27  26 25  24 23                    0
  *  MARK SLOW TAIL  ID  kind   len   payload
@@ -44,9 +43,9 @@ typedef enum nd_unicode_kind {
 
 enum {
   ND_UNICODE_BLOCKS = 0x1100,
-  /* At most this many code points are normalised together, see words.c. */
+  /* Most code points normalised together; see words.c. */
   ND_UNICODE_SPAN = 64,
-  /* Room for what NFKC makes of them, in UTF-16 (18 per code point at most). */
+  /* Room for their NFKC in UTF-16, at most 18 per code point. */
   ND_UNICODE_SPAN_ROOM = ND_UNICODE_SPAN * 18 + 2
 };
 
@@ -59,11 +58,11 @@ typedef struct nd_unicode_block {
 
 extern _Atomic(const nd_unicode_block *) nd_unicode_blocks[ND_UNICODE_BLOCKS];
 
-/* Makes block `index` if it is not there.  Safe from any thread. */
+/* Builds block `index` if it is missing.  Thread-safe. */
 nd_status nd_unicode_load(const nd_unicode_block **out, uint32_t index,
                           nd_error *err) ND_MUST_CHECK;
 
-/* The block that holds `cp` (<= 0x10FFFF). */
+/* Returns the block of `cp` (<= 0x10FFFF). */
 ND_INLINE nd_status nd_unicode_block_of(const nd_unicode_block **out, uint32_t cp, nd_error *err) {
   *out = atomic_load_explicit(&nd_unicode_blocks[cp >> 8], memory_order_acquire);
   if (ND_LIKELY(*out != NULL)) return ND_OK;
@@ -74,15 +73,15 @@ ND_INLINE nd_unicode_kind nd_unicode_kind_of(uint32_t entry) {
   return (nd_unicode_kind)(entry >> ND_UNICODE_KIND_SHIFT & 3);
 }
 
-/* SEP, WORD or SINGLE: the class of `cp` itself, unmapped. */
+/* Returns the class of `cp` itself, unmapped: SEP, WORD or SINGLE. */
 nd_unicode_kind nd_unicode_classify(uint32_t cp);
 
-/* NFKC of 1 to ND_UNICODE_SPAN code points; *n of them in `out`, which has
- * ND_UNICODE_SPAN_ROOM places. */
+/* Normalises 1 to ND_UNICODE_SPAN code points by NFKC; writes *n to `out`, which has room for
+ * ND_UNICODE_SPAN_ROOM. */
 nd_status nd_unicode_nfkc(uint32_t *out, size_t *n, const uint32_t *cp, size_t count,
                           nd_error *err) ND_MUST_CHECK;
 
-/* Writes 1 to 4 bytes, returns how many. */
+/* Encodes a code point in UTF-8; returns the number of bytes, 1 to 4. */
 ND_INLINE unsigned nd_utf8_encode(char *p, uint32_t cp) {
   if (cp < 0x80) {
     p[0] = (char)cp;
@@ -106,8 +105,8 @@ ND_INLINE unsigned nd_utf8_encode(char *p, uint32_t cp) {
   return 4;
 }
 
-/* Reads the code point at p, at most n bytes (n >= 1); returns its length, or 0
- * where the bytes are not UTF-8. */
+/* Decodes the code point at p, of at most n bytes (n >= 1); returns its length, or 0 if the
+ * bytes are not UTF-8. */
 ND_INLINE unsigned nd_utf8_decode(uint32_t *cp, const char *p, size_t n) {
   const unsigned char *b = (const unsigned char *)p;
   uint32_t c = b[0];

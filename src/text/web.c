@@ -1,5 +1,5 @@
-/* Web tokens: the text is cut at URLs and images, what lies between goes
- * through the word tokeniser; see web.h. */
+/* Web tokens: the text is split at URLs and images; the word tokeniser processes the rest.
+ * See web.h. */
 #include "text/web.h"
 
 #include "text/site.h"
@@ -17,13 +17,13 @@ static bool is_space(char c) {
   return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* A character of RFC 3986. */
+/* Tests for a character of RFC 3986. */
 static bool is_url_char(char c) {
   return is_alnum(c) || (c && strchr("-._~:/?#[]@!$&'()*+,;=%", c) != NULL);
 }
 
-/* Ends the token whose bytes are out->text from `begin` on; an empty one is
- * forgotten, with the space before it. */
+/* Ends the token that starts at `begin` in out->text; removes an empty token and the space
+ * before it. */
 static nd_status end_token(nd_tokens *out, size_t begin, nd_error *err) {
   if (out->text.n == begin) {
     if (out->count) out->text.n--;
@@ -36,7 +36,7 @@ static nd_status end_token(nd_tokens *out, size_t begin, nd_error *err) {
   return ND_OK;
 }
 
-/* Room for a token of n bytes, and where it begins. */
+/* Makes room for a token of n bytes and returns its start. */
 static nd_status begin_token(size_t *begin, nd_tokens *out, size_t n, nd_error *err) {
   ND_TRY(nd_buf_reserve(&out->text, n + 1, err));
   if (out->count) out->text.p[out->text.n++] = ' ';
@@ -64,7 +64,7 @@ static nd_status put_pieces(nd_tokens *out, nd_str url, nd_error *err) {
   return ND_OK;
 }
 
-/* Does text[0 .. at) end with this word (lower case), no letter or digit before it? */
+/* Tests whether text[0 .. at) ends with this word (lower case) after no letter or digit. */
 static bool ends_with(const char *text, size_t at, const char *word, size_t n) {
   if (at < n) return false;
   for (size_t i = 0; i < n; i++) {
@@ -73,7 +73,7 @@ static bool ends_with(const char *text, size_t at, const char *word, size_t n) {
   return at == n || !is_alnum(text[at - n - 1]);
 }
 
-/* Where the URL begins whose "://" or "www." has its first mark at `at`; SIZE_MAX: nowhere. */
+/* Returns the start of the URL whose "://" or "www." has its first mark at `at`, or SIZE_MAX. */
 static size_t url_begin(nd_str text, size_t at) {
   static const struct {
     const char *name;
@@ -92,12 +92,12 @@ static size_t url_begin(nd_str text, size_t at) {
 
 static size_t url_end(nd_str text, size_t at) {
   while (at < text.n && is_url_char(text.p[at])) at++;
-  while (strchr(".,:;!?'()[]", text.p[at - 1])) at--; /* a letter stands before */
+  while (strchr(".,:;!?'()[]", text.p[at - 1])) at--; /* stops at a letter */
   return at;
 }
 
-/* Where a byte stands next, from `at` on; remembered, so that a text is searched
- * once for each. */
+/* Finds the next occurrence of a byte from `at`; caches it, so that a text is searched once
+ * per byte. */
 typedef struct finder {
   size_t dot, colon;
 } finder;
@@ -107,7 +107,7 @@ static size_t next_of(nd_str text, size_t at, char c) {
   return p ? (size_t)(p - text.p) : text.n;
 }
 
-/* The words and the URLs of a piece of text without images. */
+/* Appends the words and URLs of a text without images. */
 static nd_status put_text(nd_tokens *out, nd_str text, nd_error *err) {
   finder f = {next_of(text, 0, '.'), next_of(text, 0, ':')};
   size_t done = 0;
@@ -115,7 +115,7 @@ static nd_status put_text(nd_tokens *out, nd_str text, nd_error *err) {
     size_t at = f.dot < f.colon ? f.dot : f.colon;
     if (at == text.n) break;
     size_t begin = url_begin(text, at), end = at + 1;
-    /* A URL never begins inside the one before: that one would have gone on through its mark. */
+    /* A URL never starts inside the previous one, which would include its mark. */
     if (begin != SIZE_MAX) {
       end = url_end(text, at);
       ND_TRY(nd_words_append(out, (nd_str){text.p + done, begin - done}, ND_TOKENS_WORDS, err));
@@ -136,7 +136,7 @@ static nd_str strip(nd_str s) {
   return s;
 }
 
-/* "data:" and other schemes without a host name no file of the page's own. */
+/* "data:" and other schemes without a host are not files of the page. */
 static bool has_scheme(nd_str url) {
   for (size_t i = 0; i < url.n; i++) {
     char c = lower(url.p[i]);
@@ -162,7 +162,7 @@ static nd_str file_name(nd_str url, nd_str authority) {
 static nd_status put_image(nd_tokens *out, nd_str url, nd_str host, nd_error *err) {
   url = strip(url);
   nd_str authority = nd_url_authority(url), term = url;
-  size_t folded = 0; /* so many first bytes are put in lower case */
+  size_t folded = 0; /* number of leading bytes to lower-case */
   if (authority.n) {
     if (host.n && nd_host_same(authority, host))
       term = file_name(url, authority);
