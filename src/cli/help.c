@@ -77,31 +77,31 @@ static const nd_option_info *same_values(const cli_command *command, const nd_op
   return NULL;
 }
 
-/* Appends ": WORD (what it means), WORD (…) …"; returns 0 if the words are not described. */
-static size_t describe_values(char *out, size_t room, const nd_option_info *info) {
-  size_t n = 0;
+/* Prints a line for each value that is described: "- VALUE: what it means". */
+static void help_values(FILE *to, const nd_option_info *info, unsigned width) {
+  const unsigned indent = OPTION_INDENT + LEAST_TEXT > width ? 4 : OPTION_INDENT;
   for (const char *p = info->values; *p;) {
-    char word[32];
+    char value[32], line[200];
     size_t length = strcspn(p, " ");
-    snprintf(word, sizeof word, "%.*s", (int)length, p);
+    snprintf(value, sizeof value, "%.*s", (int)length, p);
     p += length + (p[length] == ' ');
-    const char *help = nd_option_value_help(info, word);
-    if (help && n < room)
-      n += (size_t)snprintf(out + n, room - n, "%s %s (%s)", n ? "," : ":", word, help);
+    const char *help = nd_option_value_help(info, value);
+    snprintf(line, sizeof line, "- %s: %s", value, help ? help : "");
+    fprintf(to, "%*s", (int)indent, "");
+    wrap(to, line, indent, indent + 2, width);
   }
-  return n;
 }
 
 static void help_option(FILE *to, const cli_command *command, const nd_option_info *info, bool all,
                         unsigned width) {
-  char left[80], help[1600];
+  char left[80], help[600], first[32] = "";
   snprintf(left, sizeof left, "--%s%s%s", info->name, info->metavar ? " " : "",
            info->metavar ? info->metavar : "");
   size_t n = (size_t)snprintf(help, sizeof help, "%s", info->help);
   const nd_option_info *same = info->values ? same_values(command, info) : NULL;
-  const size_t described =
-      all && info->values ? describe_values(help + n, sizeof help - n, info) : 0;
-  n += described;
+  if (info->values)
+    snprintf(first, sizeof first, "%.*s", (int)strcspn(info->values, " "), info->values);
+  const bool described = all && first[0] && nd_option_value_help(info, first);
   if (same)
     n += (size_t)snprintf(help + n, sizeof help - n, " (one of those of --%s)", same->name);
   else if (info->values && !described)
@@ -112,6 +112,7 @@ static void help_option(FILE *to, const cli_command *command, const nd_option_in
   if (info->type != ND_OPTION_FLAG && standard[0])
     snprintf(help + n, sizeof help - n, " [%s]", standard);
   help_line(to, left, help, OPTION_INDENT, width);
+  if (described) help_values(to, info, width);
 }
 
 /* Prints the heading before the first line below it. */
