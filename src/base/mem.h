@@ -31,9 +31,7 @@ uint64_t nd_mem_count(void);
 /* Tests: called with the number of each allocation as it is made; NULL: none. */
 typedef void (*nd_watch)(uint64_t nth);
 void nd_mem_watch(nd_watch watching);
-/* Tests: buffers and arrays that are already large enough count as allocations too, and whatever
- * may spill to disk or run in rounds (sorter.h, buckets.h, deal.h, common_count.h) does so at
- * once. */
+/* Tests: buffers and arrays that are already large enough count as allocations too. */
 void nd_mem_strict(bool on);
 bool nd_mem_is_strict(void);
 

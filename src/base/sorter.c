@@ -8,7 +8,7 @@
 
 #include "base/io.h"
 
-enum { BATCH = 1 << 12, FIRST_ROOM = 1 << 12, STRICT_ROOM = 8, WINDOW_MIN = 1 << 10 };
+enum { BATCH = 1 << 12, USUAL_ROOM = 1 << 12, LEAST_ROOM = 8, WINDOW_MIN = 1 << 10 };
 
 typedef struct run {
   uint64_t offset; /* next item to read, counted in items */
@@ -42,9 +42,8 @@ nd_status nd_sorter_new(nd_sorter **out, uint64_t memory, const char *dir, bool 
   if (!s) return nd_fail_memory(err, sizeof *s);
   s->fd = -1;
   s->unique = unique;
-  s->most = (size_t)(memory / (2 * sizeof(nd_item)));
-  if (s->most < FIRST_ROOM) s->most = FIRST_ROOM;
-  if (nd_mem_is_strict()) s->most = STRICT_ROOM;
+  s->most = memory ? (size_t)(memory / (2 * sizeof(nd_item))) : USUAL_ROOM;
+  if (s->most < LEAST_ROOM) s->most = LEAST_ROOM;
   s->dir = nd_malloc(strlen(dir) + 1);
   if (!s->dir) {
     nd_free(s);
@@ -213,7 +212,7 @@ nd_status nd_sorter_finish(nd_sorter *s, nd_error *err) {
   nd_free(s->items);
   s->items = NULL;
   s->cap = 0;
-  const size_t least = nd_mem_is_strict() ? STRICT_ROOM / 2 : WINDOW_MIN;
+  const size_t least = s->most / 2 < WINDOW_MIN ? s->most / 2 : WINDOW_MIN;
   s->window = s->most / s->run_count;
   if (s->window > 1 << 16) s->window = 1 << 16;
   if (s->window < least) s->window = least;

@@ -21,7 +21,7 @@
 typedef struct nd_sorter nd_sorter;
 
 /* Creates a sorter that uses at most `memory` bytes, buffers and merge windows together, and puts
- * the temporary file into `dir`. */
+ * the temporary file into `dir`.  A `memory` of 0 stands for 128 KiB. */
 nd_status nd_sorter_new(nd_sorter **out, uint64_t memory, const char *dir, bool unique,
                         nd_error *err) ND_MUST_CHECK;
 

@@ -3,7 +3,7 @@
 
 #include <stdatomic.h>
 
-enum { BATCH = 1 << 12, STRICT_BATCH = 4 };
+enum { BATCH = 1 << 12 };
 
 struct nd_grouper {
   nd_item *items;    /* in memory … */
@@ -23,7 +23,7 @@ nd_status nd_grouper_new(nd_grouper **out, uint64_t items, uint64_t memory, cons
     g->items = nd_malloc(g->cap * sizeof *g->items);
     return g->items ? ND_OK : nd_fail_memory(err, g->cap * sizeof *g->items);
   }
-  g->cap = nd_mem_is_strict() ? STRICT_BATCH : BATCH;
+  g->cap = BATCH;
   g->batch = nd_malloc(g->cap * sizeof *g->batch);
   if (!g->batch) return nd_fail_memory(err, g->cap * sizeof *g->batch);
   return nd_sorter_new(&g->sorter, memory, dir, false, err);

@@ -52,7 +52,7 @@ nd_status nd_common_new(nd_common **out, const nd_common_options *o, nd_error *e
   if (c->cap < longest + PIECE * (uint64_t)c->options.threads)
     c->cap = longest + PIECE * (uint64_t)c->options.threads;
   c->piece = PIECE;
-  if (nd_mem_is_strict()) {
+  if (o->memory == 0) { /* the least that works */
     c->cap = 2 * longest;
     c->piece = 0;
   }

@@ -20,7 +20,7 @@ typedef struct nd_common_options {
   uint32_t documents;
   uint32_t split;   /* 0: all pairs; else one document below it and one not */
   unsigned threads; /* 1 at least */
-  uint64_t memory;  /* bytes for lists, index and counters; one list always fits */
+  uint64_t memory;  /* bytes for lists, index and counters; one list always fits; 0: only two */
 } nd_common_options;
 
 nd_status nd_common_new(nd_common **out, const nd_common_options *o, nd_error *err) ND_MUST_CHECK;

@@ -5,7 +5,7 @@
 
 #include "base/io.h"
 
-enum { LEAST_BYTES = 1 << 12, MOST_BYTES = 1 << 18, STRICT_BYTES = 1 << 9, MOST_BITS = 12 };
+enum { LEAST_BYTES = 1 << 12, MOST_BYTES = 1 << 18, MOST_BITS = 12 };
 static const char file_name[] = "a temporary file for sketches";
 
 typedef struct part {
@@ -32,7 +32,6 @@ nd_status nd_deal_new(nd_deal **out, uint32_t parts, uint32_t words, uint64_t me
   uint64_t bytes = memory / parts;
   if (bytes < LEAST_BYTES) bytes = LEAST_BYTES;
   if (bytes > MOST_BYTES) bytes = MOST_BYTES;
-  if (nd_mem_is_strict()) bytes = STRICT_BYTES;
   d->room = (size_t)bytes / (words * sizeof(uint64_t)) + 1;
   d->part = nd_calloc(parts, sizeof *d->part);
   nd_status status =

@@ -22,9 +22,9 @@ void note_place(uint64_t nth);
 void forget_places(void);
 
 /* Fails a call of every place of `run`, which may use `err`: first memory, also where the room is
- * there already, then files, where every sort lies.  Each time the status must be that of the
- * failure, with a message; or nothing came of it.  At last `run` must succeed.  Returns how many
- * failures there were. */
+ * there already, then files (tiny_budget.h makes sorts go there).  Each time the status must be
+ * that of the failure, with a message; or nothing came of it.  At last `run` must succeed.  Returns
+ * how many failures there were. */
 size_t every_place_fails(nd_status (*run)(void *context), void *context);
 
 #endif

@@ -14,6 +14,7 @@
 #include "every_place.h"
 #include "feature/boilerplate.h"
 #include "text/words.h"
+#include "tiny_budget.h"
 
 enum { MOST = 60, SITE = 77 };
 

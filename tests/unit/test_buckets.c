@@ -48,7 +48,7 @@ static int by_item(const void *x, const void *y) {
   return a->value < b->value ? -1 : a->value > b->value;
 }
 
-enum { IN_MEMORY = 1 << 26, SPILLED = 1 };
+enum { IN_MEMORY = 1 << 26, SPILLED = 1 << 14 };
 
 /* Keys such as a band has them: many of their own, some shared, one hot. */
 static nd_item *draw_band(size_t n, uint64_t keys, bool scattered) {

@@ -18,6 +18,7 @@
 #include "neardup.h"
 #include "settings/option_fields.h"
 #include "study/common/corpus.h"
+#include "tiny_budget.h"
 
 enum { WIDE = 0, WIDE_TOO, TEXT, PAGES, LINES, FILES };
 static char dir[] = "/tmp/nd_test_corpus_XXXXXX";

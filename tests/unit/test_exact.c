@@ -13,6 +13,7 @@
 #include "little_memory.h"
 #include "settings/option_fields.h"
 #include "store/workdir.h"
+#include "tiny_budget.h"
 
 enum { DOCUMENTS = 12 };
 

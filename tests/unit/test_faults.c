@@ -31,6 +31,7 @@
 #include "base/threads.h"
 #include "settings/option_fields.h"
 #include "store/workdir.h"
+#include "tiny_budget.h"
 
 static nd_summary right; /* of a run without failures */
 

@@ -19,6 +19,7 @@
 #include "neardup.h"
 #include "settings/option_fields.h"
 #include "store/workdir.h"
+#include "tiny_budget.h"
 
 enum { TEXTS = 300, CHUNKS = 4 };
 

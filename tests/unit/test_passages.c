@@ -14,6 +14,7 @@
 #include "every_place.h"
 #include "neardup.h"
 #include "settings/option_fields.h"
+#include "tiny_budget.h"
 
 enum { PAGES = 6, FRAME = 300, STORY = 8 };
 static char path[] = "/tmp/nd_test_passages_XXXXXX";

@@ -16,6 +16,7 @@
 #include "neardup.h"
 #include "report/report_data.h"
 #include "settings/option_fields.h"
+#include "tiny_budget.h"
 
 enum { MOST = 24000 };
 

@@ -16,6 +16,7 @@
 #include "base/rng.h"
 #include "every_place.h"
 #include "feature/sample.h"
+#include "tiny_budget.h"
 
 static uint64_t seed;
 static nd_rng rng_of(const char *what) {

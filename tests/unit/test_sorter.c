@@ -226,7 +226,7 @@ static void merges_many_runs(void **state) {
   size_t n = 200 * 4096 + 17;
   nd_item *items = draw_items(n, 300000);
   nd_sorter *s = NULL;
-  ok(nd_sorter_new(&s, 1, dir, false, &err));
+  ok(nd_sorter_new(&s, 0, dir, false, &err));
   ok(nd_sorter_add(s, items, n, &err));
   ok(nd_sorter_finish(s, &err));
   nd_item *spare = malloc(n * sizeof *spare);

@@ -19,6 +19,7 @@
 #include "naive_corpus.h"
 #include "neardup/stage.h"
 #include "stage_tools.h"
+#include "tiny_budget.h"
 
 static char dir[] = "/tmp/nd_test_edges_XXXXXX";
 

@@ -16,6 +16,7 @@
 #include "settings/option_fields.h"
 #include "stage/stage_work.h"
 #include "stage_tools.h"
+#include "tiny_budget.h"
 
 static void make_run(nd_buf *out, const nd_item *items, size_t n, unsigned value_bytes) {
   nd_spread *s = NULL;

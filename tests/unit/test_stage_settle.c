@@ -15,6 +15,7 @@
 #include "settings/option_fields.h"
 #include "stage_walk.h"
 #include "store/workdir.h"
+#include "tiny_budget.h"
 
 enum { DOCUMENTS = 6, STEP = 12, WORDS = 60 };
 

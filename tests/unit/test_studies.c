@@ -16,6 +16,7 @@
 #include "neardup.h"
 #include "settings/option_fields.h"
 #include "store/workdir.h"
+#include "tiny_budget.h"
 #include "tools.h"
 
 static char dir[] = "/tmp/nd_test_studies_XXXXXX";

@@ -21,6 +21,7 @@
 #include "study/common/power_law.h"
 #include "study/common/study_report.h"
 #include "study/common/token_diff.h"
+#include "tiny_budget.h"
 #include "tools.h"
 
 static nd_rng rng;

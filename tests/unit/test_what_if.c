@@ -116,7 +116,7 @@ static nd_status drop_all(void *context) {
   nd_sorter *s = NULL;
   uint64_t dropped[ND_WHAT_IF_STEPS];
   nd_clusters c = {0};
-  ND_TRY(nd_sorter_new(&s, 1 << 16, "/tmp", false, &err));
+  ND_TRY(nd_sorter_new(&s, 256, "/tmp", false, &err));
   nd_status status = ND_OK;
   for (uint64_t b = 1; b < N && status == ND_OK; b++) {
     nd_item item = {b, UINT64_C(9) << 32 | 10};
@@ -126,7 +126,7 @@ static nd_status drop_all(void *context) {
   if (status == ND_OK) status = nd_sorter_finish(s, &err);
   if (status == ND_OK) status = nd_what_if_star(dropped, &w, &err);
   if (status == ND_OK) assert_int_equal(dropped[90], N - 1);
-  if (status == ND_OK) status = nd_what_if_components(dropped, &w, 1 << 16, "/tmp", &err);
+  if (status == ND_OK) status = nd_what_if_components(dropped, &w, 256, "/tmp", &err);
   if (status == ND_OK) assert_int_equal(dropped[90], N - 1);
   if (status == ND_OK) status = nd_clusters_init(&c, N, &err);
   if (status == ND_OK) status = nd_clusters_components(&c, s, NULL, &err);
