@@ -98,7 +98,7 @@ nd_status nd_dir_probe(nd_file_info *out, const nd_dir *d, const char *name, nd_
   struct stat st;
   *out = (nd_file_info){0};
   if (nd_io_refused() || fstatat(d->fd, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
-    return errno == ENOENT ? ND_OK : fail_entry(err, "look at", d, name, errno);
+    return errno == ENOENT ? ND_OK : fail_entry(err, "access", d, name, errno);
   nd_io_fill_info(out, &st);
   return ND_OK;
 }
@@ -179,7 +179,7 @@ nd_status nd_dir_each(const nd_dir *d, nd_dir_each_fn each, void *context, nd_er
 nd_status nd_remove_tree(const char *path, nd_error *err) {
   struct stat st;
   if (lstat(path, &st) != 0)
-    return errno == ENOENT ? ND_OK : nd_io_fail(err, "look at", path, errno);
+    return errno == ENOENT ? ND_OK : nd_io_fail(err, "access", path, errno);
   size_t n = strlen(path);
   while (n > 1 && path[n - 1] == '/') n--;
   char *copy = nd_malloc(n + 1);

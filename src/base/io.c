@@ -87,7 +87,7 @@ int nd_io_error_write(nd_error *err, const char *verb, const char *name, int err
     case ENFILE: advice = "; raise the limit of open files (ulimit -n)"; break;
     case EACCES:
     case EPERM: advice = "; check its permissions"; break;
-    case EROFS: advice = "; choose a place that can be written"; break;
+    case EROFS: advice = "; choose a writable directory"; break;
     case EFBIG: advice = "; raise the limit of file sizes (ulimit -f)"; break;
     case EIO: advice = "; the disk may be failing"; break;
     default: break;
@@ -125,7 +125,7 @@ nd_status nd_io_fail_to_make(nd_error *err, const char *verb, const char *path, 
   if (!inodes) return nd_io_fail(err, verb, path, error_number);
   return nd_fail(err, ND_ERR_IO,
                  "cannot %s %s: no inodes are left on its file system (df -i); remove some files "
-                 "or choose another place",
+                 "or choose another directory",
                  verb, path);
 }
 
@@ -335,7 +335,7 @@ nd_status nd_io_read_dir(const struct dirent **out, DIR *dir, const char *path, 
 
 nd_status nd_io_real_path(char *out, const char *path, nd_error *err) {
   if (!nd_io_refused() && realpath(path, out)) return ND_OK;
-  return nd_io_fail(err, "look at", path, errno);
+  return nd_io_fail(err, "access", path, errno);
 }
 
 nd_status nd_io_check_length(const char *dir, size_t between, const char *name, nd_error *err) {
@@ -406,7 +406,7 @@ nd_status nd_io_probe_link(nd_file_info *out, const char *path, nd_error *err) {
 nd_status nd_io_fstat(nd_file_info *out, int fd, const char *name, nd_error *err) {
   struct stat st;
   *out = (nd_file_info){0};
-  if (nd_io_refused() || fstat(fd, &st) != 0) return nd_io_fail(err, "look at", name, errno);
+  if (nd_io_refused() || fstat(fd, &st) != 0) return nd_io_fail(err, "access", name, errno);
   nd_io_fill_info(out, &st);
   return ND_OK;
 }

@@ -62,7 +62,7 @@ static const char *find_group(char *text, bool unified) {
 }
 
 typedef struct mount {
-  const char *shows, *place; /* a group, and the directory where it is mounted */
+  const char *shows, *mounted; /* a group, and the directory where it is mounted */
 } mount;
 
 /* "36 35 0:30 SHOWS MOUNTED OPTIONS [TAG...] - TYPE SOURCE OPTIONS" */
@@ -89,7 +89,7 @@ static void lower_by_groups(uint64_t *limit, const char *root, mount m, const ch
    * apply. */
   bool below = strncmp(group, m.shows, shown) == 0 && (group[shown] == '/' || !group[shown]);
   char folder[PATH_MAX];
-  int top = snprintf(folder, sizeof folder, "%s%s", root, m.place);
+  int top = snprintf(folder, sizeof folder, "%s%s", root, m.mounted);
   if (top < 0 || (size_t)top >= sizeof folder) return;
   int n = snprintf(folder + top, sizeof folder - (size_t)top, "%s", below ? group + shown : "");
   if (n < 0 || (size_t)top + (size_t)n >= sizeof folder) return;

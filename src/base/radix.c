@@ -36,7 +36,7 @@ static void insertion_items(nd_item *a, size_t n) {
   }
 }
 
-void nd_radix_u64(uint64_t *a, uint64_t *spare, size_t n) {
+void nd_radix_u64(uint64_t *a, uint64_t *scratch, size_t n) {
   if (n <= SMALL) {
     insertion_u64(a, n);
     return;
@@ -46,7 +46,7 @@ void nd_radix_u64(uint64_t *a, uint64_t *spare, size_t n) {
   for (size_t i = 0; i < n; i++) {
     for (int p = 0; p < PASSES; p++) count[p][a[i] >> (p * DIGIT) & (SLOTS - 1)]++;
   }
-  uint64_t *from = a, *to = spare;
+  uint64_t *from = a, *to = scratch;
   for (int p = 0; p < PASSES; p++) {
     if (!prefix_sums(count[p], n)) continue;
     for (size_t i = 0; i < n; i++) to[count[p][from[i] >> (p * DIGIT) & (SLOTS - 1)]++] = from[i];
@@ -57,13 +57,13 @@ void nd_radix_u64(uint64_t *a, uint64_t *spare, size_t n) {
   if (from != a) memcpy(a, from, n * sizeof *a);
 }
 
-static void sort_items(nd_item *a, nd_item *spare, size_t n, int first, int last) {
+static void sort_items(nd_item *a, nd_item *scratch, size_t n, int first, int last) {
   size_t count[PASSES][SLOTS];
   memset(count[first], 0, sizeof count[0] * (size_t)(last - first));
   for (size_t i = 0; i < n; i++) {
     for (int p = first; p < last; p++) count[p][a[i].key >> (p * DIGIT) & (SLOTS - 1)]++;
   }
-  nd_item *from = a, *to = spare;
+  nd_item *from = a, *to = scratch;
   for (int p = first; p < last; p++) {
     if (!prefix_sums(count[p], n)) continue;
     for (size_t i = 0; i < n; i++) {
@@ -76,15 +76,15 @@ static void sort_items(nd_item *a, nd_item *spare, size_t n, int first, int last
   if (from != a) memcpy(a, from, n * sizeof *a);
 }
 
-void nd_radix_items(nd_item *a, nd_item *spare, size_t n) {
+void nd_radix_items(nd_item *a, nd_item *scratch, size_t n) {
   if (n <= SMALL) {
     insertion_items(a, n);
     return;
   }
-  sort_items(a, spare, n, 0, PASSES);
+  sort_items(a, scratch, n, 0, PASSES);
 }
 
-void nd_radix_group(nd_item *a, nd_item *spare, size_t n) {
+void nd_radix_group(nd_item *a, nd_item *scratch, size_t n) {
   if (n <= SMALL) {
     insertion_items(a, n);
     return;
@@ -92,7 +92,7 @@ void nd_radix_group(nd_item *a, nd_item *spare, size_t n) {
   /* The low 33 bits separate almost all keys; runs of mixed keys that remain are sorted one by
    * one. */
   enum { LOW_PASSES = 3, LOW_BITS = LOW_PASSES * DIGIT };
-  sort_items(a, spare, n, 0, LOW_PASSES);
+  sort_items(a, scratch, n, 0, LOW_PASSES);
   const uint64_t mask = (UINT64_C(1) << LOW_BITS) - 1;
   for (size_t i = 0; i < n;) {
     size_t j = i + 1;
@@ -101,7 +101,7 @@ void nd_radix_group(nd_item *a, nd_item *spare, size_t n) {
       mixed |= a[j].key != a[i].key;
       j++;
     }
-    if (mixed) nd_radix_items(a + i, spare, j - i);
+    if (mixed) nd_radix_items(a + i, scratch, j - i);
     i = j;
   }
 }

@@ -20,8 +20,8 @@ typedef struct run {
 
 struct nd_sorter {
   pthread_mutex_t lock;
-  nd_item *items; /* the buffer being filled, or the only run */
-  nd_item *spare; /* same size, while sorting */
+  nd_item *items;   /* the buffer being filled, or the only run */
+  nd_item *scratch; /* same size, while sorting */
   size_t n, cap, most;
   char *dir;
   int fd;
@@ -60,7 +60,7 @@ void nd_sorter_free(nd_sorter *s) {
   if (s->fd >= 0) close(s->fd);
   pthread_mutex_destroy(&s->lock);
   nd_free(s->items);
-  nd_free(s->spare);
+  nd_free(s->scratch);
   nd_free(s->dir);
   nd_free(s->runs);
   nd_free(s->heap);
@@ -88,16 +88,16 @@ static void swap_words(nd_item *items, size_t n) {
 /* Sorts the buffer; a unique sorter also merges equal keys. */
 static nd_status sort_buffer(nd_sorter *s, nd_error *err) {
   if (s->n == 0) return ND_OK;
-  s->spare = nd_malloc(s->n * sizeof *s->spare);
-  if (!s->spare) return nd_fail_memory(err, s->n * sizeof *s->spare);
+  s->scratch = nd_malloc(s->n * sizeof *s->scratch);
+  if (!s->scratch) return nd_fail_memory(err, s->n * sizeof *s->scratch);
   if (s->by_value) { /* stable: first by value, then by key */
     swap_words(s->items, s->n);
-    nd_radix_items(s->items, s->spare, s->n);
+    nd_radix_items(s->items, s->scratch, s->n);
     swap_words(s->items, s->n);
   }
-  nd_radix_items(s->items, s->spare, s->n);
-  nd_free(s->spare);
-  s->spare = NULL;
+  nd_radix_items(s->items, s->scratch, s->n);
+  nd_free(s->scratch);
+  s->scratch = NULL;
   if (!s->unique) return ND_OK;
   size_t kept = 1;
   for (size_t i = 1; i < s->n; i++) {

@@ -1,4 +1,4 @@
-/* Stages: options, images, and what is taken out of them; see neardup/stage.h. */
+/* Stages: options, block images and their contents; see neardup/stage.h. */
 #include <xxhash.h>
 
 #include "output/tsv.h"
@@ -6,51 +6,53 @@
 #include "stage/stage_work.h"
 #include "store/ids.h"
 
-/* What needs the whole corpus at one place is refused, and what to use instead is said. */
-static nd_status check_apart(const nd_settings *s, nd_error *err) {
+/* Refuses options that need the entire corpus on one machine, and names alternatives. */
+static nd_status check_distributed(const nd_settings *s, nd_error *err) {
   const nd_options *o = s->options;
   const nd_method *find = s->candidates;
   const char *confirm = s->confirm->name;
   if (o->against[0])
     return nd_fail(err, ND_ERR_USAGE,
-                   "--against works on one machine only: give both collections as input, the other "
-                   "one first, and take what is kept of this one");
+                   "--against works on one machine only; give both collections as input, the "
+                   "reference collection first, and use what is kept of the other");
   if (s->similarity->of_texts)
     return nd_fail(err, ND_ERR_USAGE, "--similarity %s works on one machine only",
                    s->similarity->name);
   if (find->find && !find->keys && !nd_method_counts(find))
-    return nd_fail(err, ND_ERR_USAGE,
-                   "--method %s works on one machine only: --method exact finds the same pairs, "
-                   "--method minhash nearly all of them at less cost",
-                   find->name);
+    return nd_fail(
+        err, ND_ERR_USAGE,
+        "--method %s works on one machine only; use --method exact, which finds the same "
+        "pairs, or --method minhash, which is faster and misses few",
+        find->name);
   if (nd_method_counts(find) && !nd_method_counts(s->confirm))
-    return nd_fail(err, ND_ERR_USAGE,
-                   "--candidates %s with --confirm %s works on one machine only: find by %s, or "
-                   "confirm by %s",
-                   find->name, confirm, confirm, find->name);
+    return nd_fail(
+        err, ND_ERR_USAGE,
+        "--candidates %s with --confirm %s works on one machine only; use --candidates %s "
+        "or --confirm %s",
+        find->name, confirm, confirm, find->name);
   if (s->permutations && s->family == ND_FAMILY_LINEAR)
     return nd_fail(err, ND_ERR_USAGE,
-                   "--family linear works on one machine only: use --family fast");
+                   "--family linear works on one machine only; use --family fast");
   if (nd_row_deferred(s))
     return nd_fail(err, ND_ERR_USAGE,
-                   "--weights tfidf works on one machine only: use --weights tf or one");
+                   "--weights tfidf works on one machine only; use --weights tf or one");
   if (!nd_settings_usual_columns(s))
     return nd_fail(err, ND_ERR_USAGE,
-                   "--columns %s works on one machine only: the similarity is listed", o->columns);
+                   "--columns %s works on one machine only; the similarity is listed", o->columns);
   if (s->sample.sct && !nd_method_counts(find))
     return nd_fail(err, ND_ERR_USAGE,
-                   "--sample sct works on one machine only, but for --method exact");
+                   "--sample sct works on one machine only, except with --method exact");
   if (s->sample.goal.num)
     return nd_fail(err, ND_ERR_USAGE,
-                   "--sample adaptive:P works on one machine only: let `neardup plan` write a plan "
+                   "--sample adaptive:P works on one machine only; let `neardup plan` write a plan "
                    "for a sample of the corpus, and use --sample adaptive:FILE");
   if (o->ignore_boilerplate)
     return nd_fail(err, ND_ERR_USAGE, "--ignore-boilerplate works on one machine only");
-  if (o->csv) return nd_fail(err, ND_ERR_USAGE, "--csv works on one machine only: lists are TSV");
+  if (o->csv) return nd_fail(err, ND_ERR_USAGE, "--csv works on one machine only; lists are TSV");
   if (o->top) return nd_fail(err, ND_ERR_USAGE, "--top works on one machine only");
   if (o->shard[0])
     return nd_fail(err, ND_ERR_USAGE,
-                   "--shard works on one machine only: the engine cuts the work");
+                   "--shard works on one machine only; the engine distributes the work");
   return ND_OK;
 }
 
@@ -63,7 +65,7 @@ nd_status nd_stage_new(nd_stage **out, const nd_options *options, int dedup, con
   memcpy(s->secret, secret, sizeof s->secret);
   nd_status status = nd_options_check(&s->options, err);
   if (status == ND_OK) status = nd_settings_resolve(&s->settings, &s->options, err);
-  if (status == ND_OK) status = check_apart(&s->settings, err);
+  if (status == ND_OK) status = check_distributed(&s->settings, err);
   s->settings.threads = 1;
   if (status == ND_OK && dedup && s->settings.every_pair) {
     s->settings.every_pair = false;
@@ -72,7 +74,7 @@ nd_status nd_stage_new(nd_stage **out, const nd_options *options, int dedup, con
       status = nd_fail(err, ND_ERR_USAGE, "--threshold 0 is out of range: above 0, at most 1");
   }
   if (status == ND_OK) status = nd_signer_new(&s->signer, &s->settings, err);
-  /* What too many documents have is known only after the signing. */
+  /* Shingles that too many documents have are known only after all blocks are signed. */
   if (status == ND_OK && s->settings.sample.sct) status = nd_stage_leave_out(s, NULL, 0, err);
   if (status != ND_OK) {
     nd_stage_free(s);
@@ -93,7 +95,7 @@ void nd_stage_free(nd_stage *s) {
   nd_buf_clear(&s->out);
   nd_buf_clear(&s->evidence);
   nd_free(s->items);
-  nd_free(s->spare);
+  nd_free(s->scratch);
   nd_free(s);
 }
 
@@ -120,8 +122,8 @@ void nd_stage_about(nd_stage_facts *out, const nd_stage *s) {
 nd_status nd_image_open(nd_image *out, nd_stage *s, nd_str bytes, nd_error *err) {
   if (!nd_block_valid(bytes))
     return nd_fail(err, ND_ERR_DATA,
-                   "a part of the job is damaged (a block of %zu bytes fails its checksum): remove "
-                   "the job's work folder and run again",
+                   "a part of the job is damaged (a block of %zu bytes fails its checksum); remove "
+                   "the job's work directory and run again",
                    bytes.n);
   if ((uintptr_t)bytes.p % ND_BLOCK_ALIGN != 0) {
     s->aligned.n = 0;
@@ -147,12 +149,12 @@ nd_status nd_image_rejects(const nd_image *i, nd_image_reject each, void *contex
     uint64_t wide[2];
     uint32_t small[3];
     if ((size_t)(end - p) < sizeof wide + sizeof small)
-      return nd_fail(err, ND_ERR_DATA, "the rejects of a block are cut off");
+      return nd_fail(err, ND_ERR_DATA, "the rejects of a block are truncated");
     memcpy(wide, p, sizeof wide);
     memcpy(small, p + sizeof wide, sizeof small);
     p += sizeof wide + sizeof small;
     if ((size_t)(end - p) < small[2])
-      return nd_fail(err, ND_ERR_DATA, "the rejects of a block are cut off");
+      return nd_fail(err, ND_ERR_DATA, "the rejects of a block are truncated");
     ND_TRY(each(context, wide[0], wide[1], small[0], small[1], (nd_str){p, small[2]}, err));
     p += small[2];
   }

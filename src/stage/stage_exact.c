@@ -1,10 +1,10 @@
-/* --method exact apart: the two-stage MapReduce of Nikkhoo 2010, section 3.1
+/* Distributed --method exact: the two-stage MapReduce of Nikkhoo 2010, section 3.1
  * (see neardup/stage.h).
  *
- *   1  document → (shingle, document); a shingle's documents → every pair of them
+ *   1  document → (shingle, document); the documents of a shingle → all pairs of them
  *   2  pairs, counted → resemblance
  *
- * A shingle is its fingerprint here, as on one machine. */
+ * A shingle is represented by its fingerprint, as on one machine. */
 #include "base/sorter.h"
 #include "find/exact.h"
 #include "similarity/similarity.h"
@@ -73,7 +73,7 @@ nd_status nd_stage_leave_out(nd_stage *s, const uint64_t *keys, size_t n, nd_err
   return ND_OK;
 }
 
-/* Every pair of one shingle's documents. */
+/* Emits every pair of the documents of one shingle. */
 static nd_status give_pairs(nd_sorter *to, const nd_item *items, size_t n, nd_error *err) {
   nd_item out[512];
   size_t kept = 0;

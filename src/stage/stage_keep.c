@@ -1,4 +1,4 @@
-/* Writing what is kept, apart; see neardup/stage.h. */
+/* Distributed writing of kept documents; see neardup/stage.h. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@
 #include "stage/stage_work.h"
 #include "store/workdir.h"
 
-/* The parts of a range's block that go, rising. */
+/* The dropped parts of a range's block, ascending. */
 typedef struct cuts {
   nd_cut *cut;
   size_t n, cap;
@@ -77,7 +77,7 @@ static nd_status nothing_beside(void *context, nd_error *err) {
   return ND_OK;
 }
 
-/* The blocks as a store of their own. */
+/* Stores the blocks as a store of their own. */
 static nd_status lay_down(const char *work, const nd_str *images, size_t n, nd_error *err) {
   char *path = NULL;
   nd_writer *w = NULL;
@@ -108,7 +108,7 @@ nd_status nd_stage_keep(nd_stage *s, nd_intake *p, const nd_str *images, size_t 
   nd_summary summary = {0};
   nd_run j = {.options = &s->options, .summary = &summary, .settings = s->settings};
   uint32_t *centre = NULL;
-  nd_kept kept = {.again = true}; /* engines run a task again */
+  nd_kept kept = {.again = true}; /* engines may run a task again */
   for (size_t i = 0; i < n; i++)
     if (!nd_block_valid(images[i]))
       return nd_fail(err, ND_ERR_DATA, "a part of the job is damaged: a block of %zu bytes",

@@ -1,15 +1,15 @@
-/* What documents are brought together by, apart (see neardup/stage.h).
+/* The keys by which documents are grouped in a distributed run (see neardup/stage.h).
  *
- * Every method that finds pairs by sketches has kinds of keys, and documents
- * that share one meet at a place:
+ * Every method that generates candidates from sketches has kinds of keys, and documents that share
+ * a key are sent to the same partition:
  *
- *   bands, mega-shingles   the key is a hash; those with equal ones are a bucket
- *   pieces of bit vectors  those that share a piece meet, with their vectors, and
- *                          are searched as one machine searches all of them
+ *   bands, mega-shingles   the key is a hash; documents with equal keys form a bucket
+ *   pieces of bit vectors  documents that share a piece are sent with their vectors, and searched
+ *                          like all documents on one machine
  *
- * A pair within the distance shares one of distance + 1 pieces, so that every pair
- * of the one search is found at some place, and none that it would not give.
- * Equal vectors share all pieces: their groups are whole wherever they are. */
+ * Two vectors within the distance share at least one of distance + 1 pieces.  So the partitions
+ * find exactly the pairs that a search on one machine finds.  Equal vectors share all pieces, so
+ * their groups are complete in every partition. */
 #include "base/hash.h"
 #include "candidate/buckets.h"
 #include "candidate/hamming.h"
@@ -26,7 +26,7 @@ nd_stage_plan nd_stage_plan_of(const nd_settings *s) {
   return p;
 }
 
-/* The value of a piece, hashed. */
+/* Hashes the value of a piece. */
 static uint64_t piece_key(const uint64_t *vector, const nd_stage_plan *p, uint32_t piece) {
   uint64_t bits = 64 * (uint64_t)p->vector->words, h = piece;
   uint64_t begin = bits * piece / p->pieces, end = bits * (piece + 1) / p->pieces;
@@ -39,7 +39,7 @@ static uint64_t piece_key(const uint64_t *vector, const nd_stage_plan *p, uint32
   return nd_mix(h);
 }
 
-/* A vector's words follow one another by value: the position, then which word. */
+/* Adds a vector as consecutive values: the position, then the index of the word. */
 static nd_status add_pieces(nd_spread *out, const nd_stage *s, const nd_image *i,
                             const nd_stage_plan *p, const uint32_t *position, uint32_t ranges,
                             nd_error *err) {
@@ -87,16 +87,16 @@ nd_status nd_stage_keys(nd_spread *out, nd_stage *s, nd_str image, const uint32_
   ND_TRY(nd_image_open(&i, s, image, err));
   nd_stage_plan p = nd_stage_plan_of(&s->settings);
   if ((uint64_t)(p.keys.buckets + p.pieces) * ranges > nd_spread_places(out))
-    return nd_fail(err, ND_ERR_USAGE, "%u kinds of keys in %u ranges need more than %u places",
+    return nd_fail(err, ND_ERR_USAGE, "%u kinds of keys in %u ranges need more than %u partitions",
                    p.keys.buckets + p.pieces, ranges, nd_spread_places(out));
   ND_TRY(add_buckets(out, s, &i, &p, position, ranges, err));
   return p.pieces ? add_pieces(out, s, &i, &p, position, ranges, err) : ND_OK;
 }
 
-/* ---- what meets at a place ------------------------------------------------------ */
+/* ---- candidates of one partition ------------------------------------------------- */
 
-/* Edges by the first position; `of` (NULL: they are that already) says the position of a number.
- * A byte is enough to tell stars. */
+/* Emits edges by their first position; `of` maps numbers to positions (NULL: they are positions).
+ * One byte suffices to mark star edges. */
 typedef struct edge_spread {
   nd_spread *edges;
   const uint32_t *of;
@@ -138,11 +138,11 @@ static nd_status group_buckets(nd_sorter *pairs, nd_bucket_stats *seen, nd_stage
   return status;
 }
 
-/* s->items → vectors in the order of positions. */
+/* Collects the vectors of s->items in order of position. */
 static nd_status gather(uint64_t *vectors, uint32_t *of, size_t *n, nd_stage *s, size_t total,
                         uint32_t words, uint64_t positions, nd_error *err) {
   for (size_t i = 0; i < total; i++) s->items[i] = (nd_item){s->items[i].value, s->items[i].key};
-  nd_radix_items(s->items, s->spare, total);
+  nd_radix_items(s->items, s->scratch, total);
   *n = total / words;
   for (size_t i = 0; i < total; i++) {
     uint64_t position = words == 1 ? s->items[i].key : s->items[i].key >> 32;
@@ -150,7 +150,7 @@ static nd_status gather(uint64_t *vectors, uint32_t *of, size_t *n, nd_stage *s,
     bool whole =
         word == i % words && position < positions && total % words == 0 &&
         (i % words == 0 ? i == 0 || position > of[i / words - 1] : position == of[i / words]);
-    if (!whole) return nd_fail(err, ND_ERR_DATA, "the vectors of a place are not whole");
+    if (!whole) return nd_fail(err, ND_ERR_DATA, "the vectors of a partition are incomplete");
     of[i / words] = (uint32_t)position;
     vectors[i] = s->items[i].value;
   }
@@ -171,7 +171,7 @@ static nd_status group_pieces(nd_sorter *pairs, nd_bucket_stats *seen, const uin
                                 .threads = 1,
                                 .cap = s->options.bucket_cap};
   ND_TRY(nd_hamming_pairs(pairs, &stats, &request, err));
-  if (!count) return ND_OK; /* groups of equal vectors come again with every piece */
+  if (!count) return ND_OK; /* groups of equal vectors recur with every piece */
   seen->hot += stats.hot;
   seen->hot_documents += stats.hot_documents;
   return ND_OK;

@@ -1,7 +1,7 @@
-/* Copies apart; see neardup/stage.h.
+/* Distributed search for exact duplicates; see neardup/stage.h.
  *
- * Digests are hashes, so equal shares of their range are equal work.  A place gets
- * all items with its keys, from every block. */
+ * Digests are hashes, so equal shares of their range are equal amounts of work.  A partition
+ * receives all items with its keys, from every block. */
 #include "base/radix.h"
 #include "stage/stage_work.h"
 
@@ -31,23 +31,23 @@ void nd_group_items(nd_stage *s, size_t n) {
     s->items[i].key = s->items[i].value;
     s->items[i].value = key;
   }
-  nd_radix_items(s->items, s->spare, n);
+  nd_radix_items(s->items, s->scratch, n);
   for (size_t i = 0; i < n; i++) {
     uint64_t key = s->items[i].value;
     s->items[i].value = s->items[i].key;
     s->items[i].key = key;
   }
-  nd_radix_items(s->items, s->spare, n);
+  nd_radix_items(s->items, s->scratch, n);
 }
 
 nd_status nd_stage_copies(nd_str *pairs, nd_stage *s, const nd_str *runs, size_t n, nd_error *err) {
   size_t total, kept = 0;
   ND_TRY(nd_runs_load(&total, s, runs, n, err));
-  /* By key, then the rest of the digest, then the number. */
+  /* Sorts by key, then by the rest of the digest, then by number. */
   nd_group_items(s, total);
   nd_item first = {0};
   bool have = false;
-  uint64_t *found = (uint64_t *)(void *)s->spare;
+  uint64_t *found = (uint64_t *)(void *)s->scratch;
   for (size_t i = 0; i < total; i++) {
     nd_item at = s->items[i];
     if (have && at.key == first.key && (at.value & high_mask) == (first.value & high_mask)) {

@@ -1,11 +1,11 @@
-/* Signing apart: files, or rows in memory → blocks; see neardup/stage.h. */
+/* Distributed signing of files, or of rows in memory; see neardup/stage.h. */
 #include <xxhash.h>
 
 #include "stage/stage_work.h"
 
 struct nd_reader {
   nd_stage *stage;
-  nd_feed *feed; /* its own: a feed is read once */
+  nd_feed *feed; /* of this reader alone: a feed is read once */
   nd_batch batch;
 };
 
@@ -39,7 +39,7 @@ nd_status nd_intake_files(nd_intake **out, const nd_stage *s, const nd_stage_fil
                                          files[i].mtime_ns};
     p->walk.n = p->walk.inputs = p->walk.cap = n;
     status = nd_feed_new(&p->feed, &p->walk, s->settings.format, &s->settings.input, err);
-    /* Tasks are told by their number: all who plan these files must come to the same ones. */
+    /* Tasks are identified by number, so all machines must partition the files alike. */
     if (status == ND_OK) status = nd_feed_check_probed(p->feed, err);
   }
   if (status != ND_OK) {
@@ -122,7 +122,7 @@ static nd_status widen_reject(void *context, uint64_t offset, uint64_t length, u
   return ND_OK;
 }
 
-/* The texts travel beside the image: most stages do not want them. */
+/* Texts are passed separately from the image, because most stages do not need them. */
 static nd_status hand_out(nd_stage_block *out, nd_stage *s, nd_error *err) {
   nd_block *b = &s->block;
   nd_buf texts = s->texts;

@@ -1,9 +1,8 @@
-/* report.html of a job whose documents lie elsewhere; see neardup/stage.h.
+/* report.html of a distributed run; see neardup/stage.h.
  *
- * The page is the one-machine report.  What it reads from the store comes from
- * the stages instead: parts of the corpus are counted block by block and added
- * up by the engine; texts are asked for first (the report is gathered once
- * without any, which tells them), then handed in. */
+ * The page is the one-machine report.  The data that it reads from a store comes from the stages
+ * instead: parts of the corpus are counted block by block and added up by the engine.  To find the
+ * texts it needs, the report is first gathered without any; then the caller provides them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <xxhash.h>
@@ -34,7 +33,7 @@ static nd_status put_number(nd_buf *out, char kind, uint32_t number, const uint6
   return put_part(out, kind, (nd_str){name, (size_t)n}, counts, err);
 }
 
-/* Files lie one after another in a block. */
+/* Counts the documents of files, which are contiguous in a block. */
 static nd_status put_files(nd_stage *s, const nd_image *i, const uint8_t *dropped, nd_error *err) {
   const uint32_t *file = nd_image_narrow(i, ND_COL_FILE);
   uint64_t counts[2] = {0};
@@ -62,13 +61,13 @@ static nd_status put_sites(nd_stage *s, const nd_image *i, const uint8_t *droppe
   size_t n = 0;
   if (i->head.url_bytes == 0) return ND_OK;
   ND_TRY(nd_array_grow(&s->items, &s->item_cap, i->head.docs, sizeof *s->items, err));
-  ND_TRY(nd_array_grow(&s->spare, &s->spare_cap, i->head.docs, sizeof *s->spare, err));
+  ND_TRY(nd_array_grow(&s->scratch, &s->scratch_cap, i->head.docs, sizeof *s->scratch, err));
   for (uint32_t d = 0; d < i->head.docs; d++) {
     uint32_t begin = d ? end[d - 1] : 0;
     uint64_t key = nd_site_key((nd_str){urls + begin, end[d] - begin});
     if (key) s->items[n++] = (nd_item){key, d};
   }
-  nd_radix_items(s->items, s->spare, n);
+  nd_radix_items(s->items, s->scratch, n);
   uint64_t counts[2] = {0};
   for (size_t k = 0; k < n; k++) {
     uint32_t d = (uint32_t)s->items[k].value, begin = d ? end[d - 1] : 0;
@@ -94,9 +93,9 @@ nd_status nd_stage_parts(nd_str *lines, nd_stage *s, nd_str image, const uint8_t
   return ND_OK;
 }
 
-/* ---- what was told ---- */
+/* ---- data reported by the tasks ---- */
 
-/* The next field of a line; after the last one, and then ever more, the line is NULL. */
+/* Splits off the next field of a line; after the last field, the line is NULL. */
 static nd_str field(nd_str *line) {
   const char *tab = line->n ? memchr(line->p, '\t', line->n) : NULL;
   nd_str out = {line->p, tab ? (size_t)(tab - line->p) : line->n};
@@ -122,7 +121,7 @@ static bool whole_number(uint64_t *out, nd_str s) {
   return s.n > 0;
 }
 
-/* A line of nd_stage_parts. */
+/* A parsed line of nd_stage_parts. */
 typedef struct part {
   char kind;
   uint64_t documents, dropped;
@@ -137,8 +136,8 @@ static bool read_part(part *out, nd_str line) {
   return whole_number(&out->documents, documents) && whole_number(&out->dropped, dropped);
 }
 
-/* Files and sites as items: the key by which one machine counts them, so that
- * equal counts come in its order too, and where the line begins. */
+/* Sorts files and sites by the key that one machine uses, so that parts with equal counts have the
+ * same order, too.  The value is the offset of the line. */
 static nd_status sort_parts(nd_item **items, size_t *n, nd_report_row *sizes, nd_str lines,
                             nd_error *err) {
   nd_str rest = lines, line;
@@ -156,13 +155,13 @@ static nd_status sort_parts(nd_item **items, size_t *n, nd_report_row *sizes, nd
       sizes[number].documents += p.documents;
       sizes[number].dropped += p.dropped;
     } else {
-      return nd_fail(err, ND_ERR_DATA, "a part of the corpus is told wrong");
+      return nd_fail(err, ND_ERR_DATA, "malformed line about a part of the corpus");
     }
   }
-  nd_item *spare = nd_malloc(*n * sizeof *spare + 1);
-  if (!spare) return nd_fail_memory(err, *n * sizeof *spare);
-  if (*n) nd_radix_items(*items, spare, *n);
-  nd_free(spare);
+  nd_item *scratch = nd_malloc(*n * sizeof *scratch + 1);
+  if (!scratch) return nd_fail_memory(err, *n * sizeof *scratch);
+  if (*n) nd_radix_items(*items, scratch, *n);
+  nd_free(scratch);
   return ND_OK;
 }
 
@@ -176,7 +175,7 @@ static nd_status take_parts(nd_report *r, nd_str lines, nd_error *err) {
     nd_str rest = {lines.p + items[i].value, lines.n - items[i].value}, line = {NULL, 0};
     part p = {0};
     (void)next_line(&line, &rest);
-    (void)read_part(&p, line); /* it was good before */
+    (void)read_part(&p, line); /* cannot fail: sort_parts has read it */
     nd_report_group *g = p.kind == 's' ? &r->sites : &r->files;
     nd_report_row *row = nd_report_rank(g, p.documents, p.dropped);
     if (row) nd_report_name(row->name, p.name);
@@ -193,9 +192,9 @@ nd_status nd_report_take_told(nd_report *r, const nd_report_told *told, nd_error
   r->by_folder = told->by_folder;
   while (next_line(&line, &lines)) {
     nd_report_reject *row = NULL;
-    nd_str place = field(&line);
-    if (!line.p) return nd_fail(err, ND_ERR_DATA, "a rejected record is told wrong");
-    if (!nd_report_reject_known(&row, r, line)) nd_report_name(row->example, place);
+    nd_str example = field(&line);
+    if (!line.p) return nd_fail(err, ND_ERR_DATA, "malformed reject line");
+    if (!nd_report_reject_known(&row, r, line)) nd_report_name(row->example, example);
   }
   return take_parts(r, told->parts, err);
 }
@@ -217,7 +216,7 @@ static int by_number(const void *a, const void *b) {
 
 static const uint32_t no_document = 0;
 
-/* The report with texts from `fetch`; dir NULL: it is only gathered. */
+/* Makes the report with texts from `fetch`; without `dir`, only gathers it. */
 static nd_status make(nd_settle *t, const nd_settle_page *page, nd_ids *ids,
                       nd_status (*fetch)(nd_buf *, void *, uint32_t, nd_error *), void *context,
                       const char *dir, nd_error *err) {

@@ -1,4 +1,4 @@
-/* Runs: sorted items, packed, checksummed; see neardup/stage.h. */
+/* Runs: sorted, packed items with a checksum; see neardup/stage.h. */
 #include <xxhash.h>
 
 #include "base/radix.h"
@@ -12,7 +12,7 @@ typedef struct run_header {
   uint64_t n, checksum;
 } run_header;
 
-/* A place's items. */
+/* The items of one partition. */
 typedef struct heap {
   nd_item *items;
   size_t n, cap;
@@ -23,8 +23,8 @@ struct nd_spread {
   uint32_t places;
   unsigned value_bytes;
   uint64_t waiting;
-  nd_item *spare;
-  size_t spare_cap;
+  nd_item *scratch;
+  size_t scratch_cap;
   nd_buf out;
 };
 
@@ -47,7 +47,7 @@ void nd_spread_free(nd_spread *s) {
   if (!s) return;
   for (uint32_t i = 0; i < s->places; i++) nd_free(s->heaps[i].items);
   nd_free(s->heaps);
-  nd_free(s->spare);
+  nd_free(s->scratch);
   nd_buf_clear(&s->out);
   nd_free(s);
 }
@@ -94,8 +94,8 @@ static nd_status run_open(run_header *h, nd_str run, nd_error *err) {
   }
   if (good) return ND_OK;
   return nd_fail(err, ND_ERR_DATA,
-                 "a part of the job is damaged (a run of %zu bytes fails its checksum): remove the "
-                 "job's work folder and run again",
+                 "a part of the job is damaged (a run of %zu bytes fails its checksum); remove the "
+                 "job's work directory and run again",
                  run.n);
 }
 
@@ -122,8 +122,8 @@ nd_status nd_spread_take(nd_str *run, nd_spread *s, uint32_t place, nd_error *er
   heap *h = &s->heaps[place];
   *run = (nd_str){NULL, 0};
   if (h->n == 0) return ND_OK;
-  ND_TRY(nd_array_grow(&s->spare, &s->spare_cap, h->n, sizeof *s->spare, err));
-  nd_radix_items(h->items, s->spare, h->n);
+  ND_TRY(nd_array_grow(&s->scratch, &s->scratch_cap, h->n, sizeof *s->scratch, err));
+  nd_radix_items(h->items, s->scratch, h->n);
   ND_TRY(nd_run_pack(&s->out, h->items, h->n, s->value_bytes, err));
   s->waiting -= h->n;
   nd_free(h->items);
@@ -140,7 +140,7 @@ nd_status nd_runs_load(size_t *n, nd_stage *s, const nd_str *runs, size_t run_n,
     total += h.n;
   }
   ND_TRY(nd_array_grow(&s->items, &s->item_cap, total, sizeof *s->items, err));
-  ND_TRY(nd_array_grow(&s->spare, &s->spare_cap, total, sizeof *s->spare, err));
+  ND_TRY(nd_array_grow(&s->scratch, &s->scratch_cap, total, sizeof *s->scratch, err));
   for (size_t i = 0; i < run_n; i++) {
     run_header h;
     memcpy(&h, runs[i].p, sizeof h);
@@ -161,7 +161,7 @@ nd_status nd_stage_merge(nd_str *run, nd_stage *s, const nd_str *runs, size_t n,
   unsigned value_bytes = 1;
   ND_TRY(nd_runs_load(&total, s, runs, n, err));
   if (n) memcpy(&value_bytes, runs[0].p + sizeof(uint32_t), sizeof value_bytes);
-  nd_radix_items(s->items, s->spare, total);
+  nd_radix_items(s->items, s->scratch, total);
   for (size_t i = 0; i < total; i++) {
     nd_item *last = kept ? &s->items[kept - 1] : NULL;
     if (last && last->key == s->items[i].key) {

@@ -1,8 +1,8 @@
-/* The end of a job whose documents lie elsewhere; see neardup/stage.h.
+/* The last, central step of a distributed run; see neardup/stage.h.
  *
- * What is left is small (numbers and values) and sequential: the rounds of the
- * verifier decide which star edges are spared, and greedy stars follow an
- * order.  So one place does it, with the very functions of the pipeline. */
+ * The remaining data is small (numbers and values), and its processing is sequential: the rounds of
+ * the verifier decide which star edges are skipped, and greedy stars follow an order.  So one
+ * machine does it, with the functions of an ordinary run. */
 #include "cluster/union_find.h"
 #include "result/lines.h"
 #include "result/summary.h"
@@ -16,7 +16,7 @@ nd_status nd_settle_new(nd_settle **out, const nd_stage *s, const uint32_t *same
   if (documents >= UINT32_MAX)
     return nd_fail(
         err, ND_ERR_LIMIT,
-        "%llu documents are more than one run can number (4,294,967,294): split the input",
+        "%llu documents are more than one run can number (4,294,967,294); split the input",
         (unsigned long long)documents);
   nd_settle *t = nd_calloc(1, sizeof *t);
   if (!t) return nd_fail_memory(err, sizeof *t);
@@ -38,8 +38,9 @@ nd_status nd_settle_new(nd_settle **out, const nd_stage *s, const uint32_t *same
     if (documents) memcpy(j->found.same, same, documents * sizeof *same);
     for (uint64_t d = 0; d < documents && status == ND_OK; d++) {
       if (same[d] != ND_NO_DOCUMENT && (same[d] > d || same[same[d]] != same[d]))
-        status = nd_fail(err, ND_ERR_DATA, "document %llu is a copy of one that is no first",
-                         (unsigned long long)d);
+        status =
+            nd_fail(err, ND_ERR_DATA, "document %llu duplicates one that is not a first occurrence",
+                    (unsigned long long)d);
       j->found.copies += same[d] != d && same[d] != ND_NO_DOCUMENT;
     }
   }
@@ -97,7 +98,7 @@ nd_status nd_stage_components(uint32_t *root, uint64_t documents, const uint64_t
   return ND_OK;
 }
 
-/* Judging by what is known: the rounds ask for some of the pairs, and they rise. */
+/* Judges pairs by known values: the rounds request some of the pairs, in ascending order. */
 typedef struct known {
   const uint64_t *pairs, *values;
   size_t at;
@@ -217,7 +218,7 @@ nd_status nd_settle_cluster(const uint64_t **missing, size_t *n, nd_settle *t,
 
 nd_status nd_settle_finish(nd_settle *t, const uint64_t *values, size_t n, nd_error *err) {
   if (n != t->missing_n)
-    return nd_fail(err, ND_ERR_USAGE, "%zu similarities were asked for, %zu given", t->missing_n,
+    return nd_fail(err, ND_ERR_USAGE, "%zu similarities were requested, %zu given", t->missing_n,
                    n);
   nd_clusters *c = &t->clusters;
   for (size_t i = 0; i < n; i++) c->value[nd_pair_of(t->missing[i]).b] = values[i];
@@ -251,10 +252,11 @@ void nd_settle_wanted(uint8_t *wanted, const nd_settle *t, int collapse) {
   const uint32_t *same = j->found.same;
   uint64_t n = j->store.documents;
   nd_error ignored;
-  (void)collapse; /* copies are named either way */
+  (void)collapse; /* exact duplicates are listed either way */
   memset(wanted, 0, n);
   nd_status status = nd_sorter_each(j->verified.sorted, want_some, wanted, &ignored);
-  /* Pairs that could not be read: more ids than are needed, and who reads them next says why. */
+  /* If pairs could not be read, lists more ids than needed; the error is reported by the next
+   * reader. */
   if (status != ND_OK) memset(wanted, 1, n);
   for (uint64_t d = 0; d < n; d++) {
     if (same[d] != ND_NO_DOCUMENT && same[d] != d) wanted[d] = wanted[same[d]] = 1;

@@ -1,4 +1,4 @@
-/* Texts where they are wanted, and comparing them; see neardup/stage.h. */
+/* Reading texts again, and comparing them; see neardup/stage.h. */
 #include <fcntl.h>
 #include <unistd.h>
 #include <xxhash.h>
@@ -7,7 +7,7 @@
 #include "stage/stage_work.h"
 #include "verify/verify.h"
 
-/* A file that is read again, one document after another. */
+/* A file whose documents are read again. */
 typedef struct again {
   nd_stage *stage;
   const nd_input_file *file;
@@ -47,7 +47,7 @@ static nd_status read_row(again *a, const nd_image *i, uint32_t row, nd_error *e
 static nd_status read_again(uint64_t *ends, nd_stage *s, const nd_image *i, const nd_intake *plan,
                             const uint32_t *rows, size_t n, nd_error *err) {
   if (!plan || i->head.range_file >= plan->walk.n)
-    return nd_fail(err, ND_ERR_STATE, "a block's texts are not here, and its file is not known");
+    return nd_fail(err, ND_ERR_STATE, "a block has no texts here, and its file is unknown");
   again a = {.stage = s, .file = &plan->walk.files[i->head.range_file], .fd = -1};
   for (uint32_t t = 0; t < nd_feed_tasks(plan->feed) && !a.format; t++) {
     const nd_task *task = nd_feed_task(plan->feed, t);
@@ -80,8 +80,8 @@ nd_status nd_stage_texts(nd_str *texts, uint64_t *ends, nd_stage *s, nd_str imag
     uint64_t need = i.head.docs ? end[i.head.docs - 1] : 0;
     if (stored.n != need || XXH3_64bits(stored.p, stored.n) != texts_sum)
       return nd_fail(err, ND_ERR_DATA,
-                     "a part of the job is damaged (the texts of a block fail their checksum): "
-                     "remove the job's work folder and run again");
+                     "a part of the job is damaged (the texts of a block fail their checksum); "
+                     "remove the job's work directory and run again");
     for (size_t k = 0; k < n; k++) {
       if (rows[k] >= i.head.docs)
         return nd_fail(err, ND_ERR_DATA, "a block has no row %u", rows[k]);
@@ -131,7 +131,7 @@ static nd_status find_on_shelf(nd_str *out, const nd_shelf *t, uint32_t document
       high = middle;
   }
   if (low == t->n || t->document[low] != document || t->text[low].n < t->row_bytes)
-    return nd_fail(err, ND_ERR_STATE, "the text of document %u did not arrive", document);
+    return nd_fail(err, ND_ERR_STATE, "the text of document %u was not provided", document);
   *out = t->text[low];
   return ND_OK;
 }

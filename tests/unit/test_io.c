@@ -138,7 +138,7 @@ static void messages_name_the_file_and_the_reason(void **state) {
           "cannot write DIR/x: No space left on device; free some space or choose another --tmp");
   refuses(nd_io_fail(&err, "open", "x", EMFILE), ND_ERR_IO, "ulimit -n");
   refuses(nd_io_fail(&err, "open", "x", EACCES), ND_ERR_IO, "permissions");
-  refuses(nd_io_fail(&err, "open", "x", EROFS), ND_ERR_IO, "can be written");
+  refuses(nd_io_fail(&err, "open", "x", EROFS), ND_ERR_IO, "choose a writable directory");
   refuses(nd_io_fail(&err, "write", "x", EFBIG), ND_ERR_IO, "ulimit -f");
   refuses(nd_io_fail(&err, "read", "x", EIO), ND_ERR_IO, "disk");
   assert_int_equal(nd_io_fail(NULL, "read", "x", EIO), ND_ERR_IO);
@@ -517,7 +517,7 @@ static void test_real_path(void **state) {
   assert_string_equal(real, again);
   refuses(nd_io_real_path(real, at("missing"), &err), ND_ERR_IO, "missing");
   nd_io_fail_at(1, EIO);
-  refuses(nd_io_real_path(real, dir, &err), ND_ERR_IO, "look at");
+  refuses(nd_io_real_path(real, dir, &err), ND_ERR_IO, "cannot access");
   nd_io_fail_at(0, 0);
 }
 

@@ -265,14 +265,14 @@ static void refuse_parts(nd_settle *t, nd_settle_page *page) {
     err.message[0] = '\0';
     if (nd_settle_write_report(t, page, directory, &err) != ND_ERR_DATA)
       fail_msg("parts %zu are taken: %s", i, err.message);
-    assert_string_equal(err.message, "a part of the corpus is told wrong");
+    assert_string_equal(err.message, "malformed line about a part of the corpus");
   }
   page->parts = (nd_str){NULL, 0};
   static const char *const reasons[] = {"no reason\n", "\n", "no reason, no end"};
   for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
     page->rejected = nd_str_of(reasons[i]);
     assert_int_equal(nd_settle_write_report(t, page, directory, &err), ND_ERR_DATA);
-    assert_string_equal(err.message, "a rejected record is told wrong");
+    assert_string_equal(err.message, "malformed reject line");
   }
   assert_int_equal(access(directory, F_OK), -1);
 }

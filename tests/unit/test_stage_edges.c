@@ -80,7 +80,7 @@ static void cut_rejects(void **state) {
     ok(nd_image_open(&i, s, nd_buf_str(&b.image), &err));
     nd_status status = nd_image_rejects(&i, no_reject, &reasons, &err);
     assert_int_equal(status, cut ? ND_ERR_DATA : ND_OK);
-    if (cut) assert_string_equal(err.message, "the rejects of a block are cut off");
+    if (cut) assert_string_equal(err.message, "the rejects of a block are truncated");
     if (!cut) assert_int_equal(reasons, 8 + 14);
   }
   nd_block_clear(&b);
@@ -142,7 +142,7 @@ static void lists_are_written_before_and_after_clusters(void **state) {
   const uint32_t chain[3] = {0, 0, 1}, same[4] = {0, 1, 0, 3}, document[4] = {0, 1, 2, 3};
   nd_str id[4] = {{"a", 1}, {"b", 1}, {"c", 1}, {"d", 1}};
   assert_int_equal(nd_settle_new(&t, s, chain, NULL, 3, dir, &err), ND_ERR_DATA);
-  assert_non_null(strstr(err.message, "document 2 is a copy of one that is no first"));
+  assert_non_null(strstr(err.message, "document 2 duplicates one that is not a first occurrence"));
   ok(nd_settle_new(&t, s, same, NULL, 4, dir, &err));
   const uint64_t pair = 1, kind = 0, value = UINT64_C(9) << 32 | 10;
   uint8_t wanted[4];
@@ -273,7 +273,7 @@ static void missing_and_damaged_sketches_are_told(void **state) {
   assert_int_equal(value, UINT64_C(8) << 32 | 8);
   two[1].n--;
   assert_int_equal(nd_stage_verify(&value, s, &pair, 1, here, two, 2, 1, &err), ND_ERR_STATE);
-  assert_string_equal(err.message, "the text of document 1 did not arrive");
+  assert_string_equal(err.message, "the text of document 1 was not provided");
   two[1].n++;
   here[1] = 2;
   assert_int_equal(nd_stage_verify(&value, s, &pair, 1, here, two, 2, 1, &err), ND_ERR_STATE);

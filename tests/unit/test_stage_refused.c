@@ -91,7 +91,7 @@ static void impossible_jobs_are_refused(void **state) {
   uint32_t here[2] = {0, 2};
   pair = 1;
   assert_int_equal(nd_stage_verify(&value, s, &pair, 1, here, two, 2, 1, &err), ND_ERR_STATE);
-  assert_string_equal(err.message, "the text of document 1 did not arrive");
+  assert_string_equal(err.message, "the text of document 1 was not provided");
   pair = 3;
   assert_int_equal(nd_stage_verify(&value, s, &pair, 1, here, two, 2, 1, &err), ND_ERR_STATE);
   value = 0;
