@@ -280,6 +280,23 @@ static void unknown_names(void **state) {
   assert_int_equal(nd_options_set(&o, "", "1", &err), ND_ERR_USAGE);
 }
 
+static void name_distance_counts_edits(void **state) {
+  (void)state;
+  assert_int_equal(nd_name_distance("keep", "keep"), 0);
+  assert_int_equal(nd_name_distance("", "keep"), 4);
+  assert_int_equal(nd_name_distance("keep", ""), 4);
+  assert_int_equal(nd_name_distance("kep", "keep"), 1);
+  assert_int_equal(nd_name_distance("keeps", "keep"), 1);
+  assert_int_equal(nd_name_distance("kaep", "keep"), 1);
+  assert_int_equal(nd_name_distance("kitten", "sitting"), 3);
+  char word[64];
+  memset(word, 'x', sizeof word - 1);
+  word[sizeof word - 1] = '\0';
+  assert_int_equal(nd_name_distance(word, "keep"), 99);
+  assert_int_equal(nd_name_distance("keep", word), 99);
+  assert_int_equal(nd_name_distance(word + 1, "keep"), 62);
+}
+
 static void random_seeds_differ(void **state) {
   (void)state;
   nd_options o;
@@ -420,6 +437,7 @@ int main(void) {
                                      cmocka_unit_test(random_decimals_come_back),
                                      cmocka_unit_test(wrong_values),
                                      cmocka_unit_test(unknown_names),
+                                     cmocka_unit_test(name_distance_counts_edits),
                                      cmocka_unit_test(random_seeds_differ),
                                      cmocka_unit_test(small_rooms_are_kept),
                                      cmocka_unit_test(options_that_contradict_are_refused),
