@@ -2,6 +2,7 @@
 #include "neardup/sketchfile.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <xxhash.h>
 
 #include "input/line_list.h"
@@ -71,17 +72,22 @@ static nd_status write_file(nd_run *j, nd_output *file, nd_error *err) {
   return status;
 }
 
+static nd_status refuse_method(const char *name, nd_error *err) {
+  char names[200] = "";
+  size_t n = 0;
+  for (const nd_method *const *m = nd_methods; *m && n < sizeof names; m++)
+    if ((*m)->judge)
+      n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", n ? ", " : "", (*m)->name);
+  return nd_fail(err, ND_ERR_USAGE, "--method %s has no sketches; use one of: %s", name, names);
+}
+
 /* Keeps every sketch that the method uses, including those it could compute from texts instead. */
 static nd_status keep_sketches(nd_run *j, nd_error *err) {
   nd_settings *s = &j->settings;
   if (s->bands) nd_settings_keep(s, s->candidates->sketch);
   bool any = false;
   for (unsigned i = 0; i < s->row.n; i++) any |= s->row.part[i].sketch->from != ND_FROM_URL;
-  if (!any)
-    return nd_fail(err, ND_ERR_USAGE,
-                   "--method %s has no sketches; use minhash, supershingle, simhash, projection, "
-                   "combined or combined-site",
-                   j->options->method);
+  if (!any) return refuse_method(j->options->method, err);
   s->bands = s->rows = 0; /* bands are computed when the file is used */
   return ND_OK;
 }
