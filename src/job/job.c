@@ -64,13 +64,7 @@ nd_status nd_job_open(nd_run *j, nd_summary *summary, const nd_options *options,
 }
 
 void nd_job_close(nd_run *j) {
-  nd_ids_free(j->ids);
-  nd_verified_clear(&j->verified);
-  nd_found_clear(&j->found);
-  if (j->store_open) nd_store_close(&j->store);
-  nd_feed_free(j->feed);
-  nd_walk_clear(&j->walk);
-  nd_reading_clear(&j->reading);
+  nd_run_clear(j);
 }
 
 void nd_job_finish(nd_run *j) {

@@ -18,6 +18,25 @@ size_t nd_run_bin(const nd_settings *s, uint64_t value) {
   return bin < ND_RUN_BINS ? (size_t)bin : ND_RUN_BINS - 1;
 }
 
+void nd_run_elsewhere(nd_run *r, const nd_settings *settings, const nd_options *options,
+                      nd_summary *summary, uint64_t documents) {
+  *r = (nd_run){.options = options, .summary = summary, .settings = *settings};
+  r->settings.options = options;
+  r->store.documents = documents;
+  r->source =
+      (nd_text_source){.store = &r->store, .settings = &r->settings, .split = (uint32_t)documents};
+}
+
+void nd_run_clear(nd_run *r) {
+  nd_ids_free(r->ids);
+  nd_verified_clear(&r->verified);
+  nd_found_clear(&r->found);
+  if (r->store_open) nd_store_close(&r->store);
+  nd_feed_free(r->feed);
+  nd_walk_clear(&r->walk);
+  nd_reading_clear(&r->reading);
+}
+
 nd_status nd_run_report(nd_run *r, const char *stage, uint64_t done, uint64_t total,
                         nd_error *err) {
   const nd_hooks *h = r->hooks;

@@ -36,6 +36,14 @@ typedef struct nd_run {
   bool store_open;
 } nd_run;
 
+/* Starts a run whose documents are elsewhere, at an engine: it knows their number, and what the
+ * engine tells it, but has no walk, feed or blocks.  `settings` is copied, the rest is borrowed. */
+void nd_run_elsewhere(nd_run *r, const nd_settings *settings, const nd_options *options,
+                      nd_summary *summary, uint64_t documents);
+
+/* Frees what any step has made, in any state. */
+void nd_run_clear(nd_run *r);
+
 /* Reports progress to the hooks.  Returns ND_ERR_CANCELLED if they ask to stop. */
 nd_status nd_run_report(nd_run *r, const char *stage, uint64_t done, uint64_t total,
                         nd_error *err) ND_MUST_CHECK;

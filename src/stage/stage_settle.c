@@ -22,13 +22,7 @@ nd_status nd_settle_new(nd_settle **out, const nd_stage *s, const uint32_t *same
   if (!t) return nd_fail_memory(err, sizeof *t);
   t->options = s->options;
   nd_run *j = &t->job;
-  j->options = &t->options;
-  j->summary = &t->summary;
-  j->settings = s->settings;
-  j->settings.options = &t->options;
-  j->store.documents = documents;
-  j->source =
-      (nd_text_source){.store = &j->store, .settings = &j->settings, .split = (uint32_t)documents};
+  nd_run_elsewhere(j, &s->settings, &t->options, &t->summary, documents);
   t->tmp = nd_malloc(strlen(tmp) + 1);
   j->found.same = nd_malloc(documents * sizeof *same);
   nd_status status =
@@ -58,9 +52,7 @@ void nd_settle_free(nd_settle *t) {
   if (!t) return;
   nd_chooser_clear(&t->chooser);
   nd_clusters_clear(&t->clusters);
-  nd_verified_clear(&t->job.verified);
-  nd_found_clear(&t->job.found);
-  nd_ids_free(t->job.ids);
+  nd_run_clear(&t->job);
   nd_free(t->size);
   nd_free(t->missing);
   nd_free(t->asked);
