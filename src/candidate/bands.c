@@ -1,4 +1,4 @@
-/* The choice of bands and rows, and the keys; see bands.h. */
+/* Choice of bands and rows, and band keys; see bands.h. */
 #include "candidate/bands.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@ double nd_bands_recall(nd_bands b, double s) {
   return 1 - pow(1 - pow(s, b.rows), b.bands);
 }
 
-/* Bands needed with r rows; 0 when more than `most`. */
+/* Returns the number of bands needed with r rows, or 0 if it exceeds `most`. */
 static uint32_t bands_needed(double threshold, double recall, uint32_t r, uint32_t most) {
   if (recall >= 1) return 0;
   double p = pow(threshold, r);
@@ -20,7 +20,7 @@ static uint32_t bands_needed(double threshold, double recall, uint32_t r, uint32
 }
 
 nd_bands nd_bands_choose(double threshold, double recall, uint32_t limit, uint32_t most) {
-  /* (1 - s^r)^b >= (1 - s)^(r b): no cut needs fewer positions than bands of one row. */
+  /* (1 - s^r)^b >= (1 - s)^(r b): no partition needs fewer positions than bands of one row. */
   nd_bands best = {bands_needed(threshold, recall, 1, most), 1};
   for (uint32_t r = 1; r <= 64 && r <= most; r++) {
     uint32_t b = bands_needed(threshold, recall, r, most / r);

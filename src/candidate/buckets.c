@@ -1,4 +1,4 @@
-/* Grouping keys and giving pairs; see buckets.h. */
+/* Groups keys and generates pairs; see buckets.h. */
 #include "candidate/buckets.h"
 
 #include <stdatomic.h>
@@ -6,9 +6,9 @@
 enum { BATCH = 1 << 12 };
 
 struct nd_grouper {
-  nd_item *items;    /* in memory … */
-  size_t n, cap, at; /* cap: of what collects, the items or the batch */
-  nd_sorter *sorter; /* … or not */
+  nd_item *items;    /* in memory */
+  size_t n, cap, at; /* cap: capacity of the items or the batch */
+  nd_sorter *sorter; /* out of core, or NULL */
   nd_item *batch;
   bool by_value;
 };
@@ -100,7 +100,7 @@ void nd_bucket_stats_add(nd_bucket_stats *to, const nd_bucket_stats *from) {
   if (from->largest > to->largest) to->largest = from->largest;
 }
 
-/* The bucket being read, and pairs on their way out. */
+/* The current bucket, and a batch of pairs. */
 typedef struct giver {
   nd_sorter *pairs;
   nd_bucket_stats *stats;
@@ -137,7 +137,7 @@ static nd_status take(giver *g, uint32_t document, nd_error *err) {
     g->member[n] = document;
     return ND_OK;
   }
-  if (n == g->cap) { /* it has just become hot */
+  if (n == g->cap) { /* the bucket becomes oversized */
     for (uint64_t i = 1; i < n; i++) ND_TRY(give_star(g, g->member[i], err));
   }
   return give_star(g, document, err);

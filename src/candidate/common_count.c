@@ -1,4 +1,4 @@
-/* Counting what documents have in common; see common_count.h. */
+/* Counts common features of documents; see common_count.h. */
 #include "candidate/common_count.h"
 
 #include <pthread.h>
@@ -7,24 +7,24 @@
 #include "candidate/list_table.h"
 
 enum {
-  HEAD = 1,        /* words before a list's documents: times */
-  PIECE = 1 << 14, /* words that a thread takes at a time */
+  HEAD = 1,        /* words before the documents of a list: its count */
+  PIECE = 1 << 14, /* words that a thread reserves at a time */
   JOB_DOCUMENTS = 256,
   BATCH = 4096,
-  WORD_BYTES = 16, /* what a word of a list costs at most: itself, its place in the index, and
-                      its share of a slot */
+  WORD_BYTES = 16, /* most bytes per word of a list: itself, its entry in the index, and its
+                      share of a slot */
 };
 
-/* Where a document stands in a list, and how often the list came. */
+/* The position of a document in a list, and the count of the list. */
 typedef struct entry {
   uint32_t at, times;
 } entry;
 
-/* One thread's part: the lists that it has met, by hash. */
+/* Per thread: the lists added so far, by hash. */
 typedef struct worker {
-  nd_list_table table; /* a list's head is how often it came */
-  uint32_t *list;      /* all lists, as this thread knows them; NULL before its first */
-  uint32_t at, end;    /* its piece of them */
+  nd_list_table table; /* the head of a list is its count */
+  uint32_t *list;      /* the array of all lists; NULL before the first list of this thread */
+  uint32_t at, end;    /* the words reserved by this thread */
   uint32_t *count, *touched;
   nd_common_pair *batch;
   size_t batched;
@@ -36,7 +36,7 @@ struct nd_common {
   uint64_t words, cap, piece;
   pthread_mutex_t lock;
   worker *worker;
-  uint64_t *start; /* per document: its entries; documents + 1 */
+  uint64_t *start; /* per document: start of its entries; documents + 1 */
   entry *index;
   nd_common_sink sink;
   void *context;
@@ -93,8 +93,7 @@ void nd_common_free(nd_common *c) {
   nd_free(c);
 }
 
-/* Words for a list of n documents; the lists are one array, of which memory is touched as
- * far as it is used. */
+/* Reserves words for a list of n documents, in one array whose unused pages are never touched. */
 static nd_status reserve(bool *full, nd_common *c, worker *w, uint64_t words, nd_error *err) {
   *full = false;
   if (w->end - w->at >= words) return ND_OK;
@@ -103,7 +102,7 @@ static nd_status reserve(bool *full, nd_common *c, worker *w, uint64_t words, nd
   pthread_mutex_lock(&c->lock);
   if (!c->list) {
     c->list = nd_calloc(c->cap, sizeof *c->list);
-    c->words = HEAD; /* place 0 means an empty slot */
+    c->words = HEAD; /* position 0 means an empty slot */
   }
   if (!c->list) {
     status = nd_fail_memory(err, c->cap * sizeof *c->list);
@@ -139,8 +138,8 @@ nd_status nd_common_add(bool *full, nd_common *c, unsigned member, const uint32_
   return ND_OK;
 }
 
-/* Every list, in the range of documents that a job is for: count (index NULL) or fill.
- * Words of 0 lie between lists, so a list begins after any number of them: its times. */
+/* Visits every list for a range of documents: counts (index NULL) or fills.  Words of 0 may
+ * precede a list, whose first word is its count. */
 static void walk_lists(nd_common *c, uint32_t from, uint32_t to, bool fill) {
   uint64_t at = HEAD;
   while (at < c->words) {
@@ -192,7 +191,7 @@ static nd_status make_index(nd_common *c, nd_error *err) {
   if (!c->index) return nd_fail_memory(err, sum * sizeof *c->index);
   x.fill = true;
   ND_TRY(nd_threads_run(threads, threads, index_job, &x, err));
-  /* Now start[d] is where document d's entries end. */
+  /* Now start[d] is the end of the entries of document d. */
   return ND_OK;
 }
 
@@ -202,7 +201,7 @@ static nd_status flush(nd_common *c, worker *w, unsigned member, nd_error *err) 
   return n ? c->sink(c->context, member, w->batch, n, err) : ND_OK;
 }
 
-/* Documents after a in its lists; counts what of them counts. */
+/* Counts the documents after `a` in its lists. */
 static size_t count_document(const nd_common *c, worker *w, uint32_t a) {
   uint32_t *restrict count = w->count, *restrict touched = w->touched;
   size_t n = 0;
@@ -243,7 +242,7 @@ static nd_status count_job(void *context, unsigned member, uint64_t job, nd_erro
   return flush(c, w, member, err);
 }
 
-/* A thread's counters take 8 bytes per document: as many threads as fit. */
+/* Counters take 8 bytes per document and thread: use as many threads as fit. */
 static unsigned counting_threads(const nd_common *c) {
   const uint64_t each = (uint64_t)c->options.documents * 8 + 1, fit = c->options.memory / 2 / each;
   if (fit < 1) return 1;

@@ -1,14 +1,13 @@
-/* How many features every two documents have in common, from the documents of each feature.
+/* Counts the common features of every two documents, from the documents of each feature.
  *
- * Documents that are alike share their features in bulk: whole lists of documents repeat,
- * and a list that came before only counts once more.  What is left is counted document by
- * document: those after it in each of its lists, in one array of counters, so that no pair
- * is ever written down before its count is known.
+ * Similar documents share many features, so lists of documents repeat; each distinct list is
+ * stored once, with a count.  Then, for each document, one array of counters counts the
+ * documents after it in its lists, so no pair is stored before its count is complete.
  *
- *     lists  [ times | d0 < d1 < d2 … | END ] [ times | … | END ] …
- *     index  per document: (where it stands in a list, that list's times) …
+ *     lists  [ count | d0 < d1 < d2 … | END ] [ count | … | END ] …
+ *     index  per document: (position in a list, count of that list) …
  *
- * The lists that fit the memory make a round; a pair's count is the sum of its rounds'. */
+ * Lists that fit the memory form a round; the count of a pair is the sum over all rounds. */
 #ifndef ND_CANDIDATE_COMMON_COUNT_H
 #define ND_CANDIDATE_COMMON_COUNT_H
 
@@ -18,16 +17,16 @@ typedef struct nd_common nd_common;
 
 typedef struct nd_common_options {
   uint32_t documents;
-  uint32_t split;   /* 0: all pairs; else one document below it and one not */
-  unsigned threads; /* 1 at least */
+  uint32_t split;   /* 0: all pairs; otherwise pairs of a document below it and one not */
+  unsigned threads; /* at least 1 */
   uint64_t memory;  /* bytes for lists, index and counters; one list always fits; 0: only two */
 } nd_common_options;
 
 nd_status nd_common_new(nd_common **out, const nd_common_options *o, nd_error *err) ND_MUST_CHECK;
 void nd_common_free(nd_common *c);
 
-/* Adds the documents of one feature, rising, on behalf of a thread.  *full: there is no room
- * (nothing was added); count the round first. */
+/* Adds the documents of a feature, ascending, for a thread.  If *full, nothing was added for
+ * lack of room: count the round first. */
 nd_status nd_common_add(bool *full, nd_common *c, unsigned member, const uint32_t *document,
                         size_t n, nd_error *err) ND_MUST_CHECK;
 
@@ -36,7 +35,7 @@ typedef struct nd_common_pair {
   uint32_t common;
 } nd_common_pair;
 
-/* Takes pairs with their counts; called by several threads at once. */
+/* Receives pairs with their counts; called by several threads at once. */
 typedef nd_status (*nd_common_sink)(void *context, unsigned member, const nd_common_pair *pair,
                                     size_t n, nd_error *err);
 

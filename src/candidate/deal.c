@@ -1,4 +1,4 @@
-/* Parts of records on disk; see deal.h. */
+/* Partitions of records on disk; see deal.h. */
 #include "candidate/deal.h"
 
 #include <unistd.h>
@@ -10,8 +10,8 @@ static const char file_name[] = "a temporary file for sketches";
 
 typedef struct part {
   uint64_t *buffer;
-  size_t n;         /* records in it */
-  uint64_t *extent; /* places in the file, in records; every one is full but the last */
+  size_t n;         /* records in the part */
+  uint64_t *extent; /* offsets in the file, in records; all extents except the last are full */
   size_t extents, extent_cap;
   uint64_t count;
 } part;
@@ -19,9 +19,9 @@ typedef struct part {
 struct nd_deal {
   part *part;
   uint32_t parts, words;
-  size_t room; /* records of a buffer, and so of an extent */
+  size_t room; /* records per buffer and extent */
   int fd;
-  uint64_t written; /* records */
+  uint64_t written; /* records written */
 };
 
 nd_status nd_deal_new(nd_deal **out, uint32_t parts, uint32_t words, uint64_t memory,

@@ -4,8 +4,8 @@
 #include "base/threads.h"
 
 enum {
-  BUCKET_ROWS = 4096, /* so many are wanted in a bucket: they fit the cache */
-  MOST_BITS = 14,     /* more buckets than this, and filling them thrashes */
+  BUCKET_ROWS = 4096, /* rows per bucket that fit the cache */
+  MOST_BITS = 14,     /* with more buckets, filling them thrashes the cache */
   CHUNKS_PER_THREAD = 4,
   SMALL = 24
 };
@@ -35,7 +35,7 @@ typedef struct filling {
   uint64_t rows, chunk;
 } filling;
 
-/* Counts the rows of a chunk by bucket, or puts them where they belong. */
+/* Counts the rows of a chunk by bucket, or moves them to their buckets. */
 ND_INLINE void walk_chunk(const filling *f, uint64_t job, bool put) {
   nd_flat *t = f->t;
   uint64_t *count = t->count + (job << t->bits);
@@ -106,7 +106,7 @@ void nd_flat_split(uint64_t *key, uint32_t *row, size_t n, nd_flat_hash hash, un
     at[s] = start[s];
   }
   start[slots] = sum;
-  /* Each row is carried to its place, the one it finds there is carried on. */
+  /* Move each row to its position, and continue with the row found there. */
   for (size_t s = 0; s < slots; s++) {
     while (at[s] < start[s + 1]) {
       uint64_t k = key[at[s]];
@@ -175,7 +175,7 @@ static void heap_sort(uint64_t *key, uint32_t *row, size_t n) {
 
 static void quick_sort(uint64_t *key, uint32_t *row, size_t n, unsigned depth) {
   while (n > SMALL) {
-    if (depth-- == 0) { /* a bad order was met: end it in n log n steps */
+    if (depth-- == 0) { /* a bad order: switch to an algorithm in n log n */
       heap_sort(key, row, n);
       return;
     }
@@ -194,7 +194,7 @@ static void quick_sort(uint64_t *key, uint32_t *row, size_t n, unsigned depth) {
       if (i >= j) break;
       swap(key, row, i, j);
     }
-    /* The smaller part by a call, the larger one here: little stack. */
+    /* Recurse into the smaller part and loop over the larger one, to bound the stack. */
     if (i <= n - i) {
       quick_sort(key, row, i, depth);
       key += i;

@@ -55,8 +55,8 @@ static size_t whole_vectors(uint64_t *key, uint32_t *row, const void *context, u
   return n;
 }
 
-/* Links the rows that have the vector of row[0]; puts the others together at the front.
- * Rows rise and stay so.  Returns how many are left. */
+/* Links the rows with the vector of row[0] and moves the others to the front, keeping rows
+ * ascending.  Returns the number of other rows. */
 static size_t link_group(nd_search *s, uint32_t *row, size_t n) {
   const size_t bytes = s->request->words * sizeof(uint64_t);
   const uint64_t *pivot = vector(s, row[0]);
@@ -83,7 +83,7 @@ static void link_sorted(nd_search *s, uint64_t *key, uint32_t *row, size_t n) {
     for (end = i + 1; end < n && key[end] == key[i]; end++)
       if (whole) s->same[row[end]] = row[end - 1];
     if (whole) s->same[row[i]] = row[end - 1];
-    /* More than one turn only for different vectors of one hash. */
+    /* More than one iteration only for distinct vectors with equal hashes. */
     for (size_t left = end - i; !whole && left > 1;) {
       left = link_group(s, row + i, left);
       if (left == 1) s->same[row[i]] = row[i];
@@ -98,7 +98,7 @@ static nd_status link_bucket(void *context, unsigned member, uint64_t job, nd_er
   uint32_t *row = t->row + t->start[job];
   size_t n = (size_t)(t->start[job + 1] - t->start[job]);
   const uint32_t bits = 64 * s->request->words;
-  /* Buckets as large as this hold a few large groups. */
+  /* A larger bucket has a few large groups. */
   for (int turn = 0; turn < PIVOTS && n > ND_SOLVE_KEYS; turn++) n = link_group(s, row, n);
   if (n <= ND_SOLVE_KEYS) {
     enum { CUT = 9 };
@@ -183,7 +183,7 @@ nd_status nd_search_table(nd_search *s, unsigned depth, nd_error *err) {
 
 static nd_status solve_pieces(nd_search *s, nd_error *err) {
   for (uint32_t p = 0; p < s->plan.pieces; p++) {
-    /* Of two that differ in all p pieces before this one at least p bits differ. */
+    /* If two vectors differ in all p pieces before this one, at least p bits differ. */
     if (p > s->request->distance) break;
     s->plan.at = p;
     nd_search_level(s, 0, &s->plan);
@@ -192,7 +192,7 @@ static nd_status solve_pieces(nd_search *s, nd_error *err) {
   return ND_OK;
 }
 
-/* --- all with all ------------------------------------------------------------------- */
+/* --- comparison of all pairs -------------------------------------------------------- */
 
 typedef struct comparing {
   nd_search *search;
@@ -227,10 +227,10 @@ static nd_status compare_all(nd_search *s, nd_error *err) {
   return nd_solve(s->solver[0], s->table.row, (size_t)s->table.n, all, err);
 }
 
-/* --- which of them ------------------------------------------------------------------- */
+/* --- choice --------------------------------------------------------------------------- */
 
-/* Would tables save work?  Bucket sizes are estimated from every `step`th vector of the
- * set, which itself may be a sample of n. */
+/* Estimates whether tables save work.  Bucket sizes are estimated from one vector in `step`
+ * of the set, which may itself be a sample of n. */
 static nd_status worth_tables(bool *out, const nd_search *s, uint64_t n, nd_error *err) {
   const nd_hamming_request *r = s->request;
   const nd_vector_set *set = &s->set;

@@ -1,13 +1,12 @@
-/* Pairs within a Hamming distance of vectors that do not fit the memory.
+/* Pairs within a Hamming distance, for vectors that do not fit the memory.
  *
- *   1  a hash of every vector is sorted out of core: equal ones, linked
- *   2  every so many-th vector says how to cut them
- *   3  for each piece the vectors are dealt out by a hash of it (deal.h); a part is a
- *      small search in memory, at the level of that piece
+ *   1  sort hashes of all vectors out of core, and link equal vectors
+ *   2  choose the pieces from one vector in every N
+ *   3  for each piece, partition the vectors by its hash (deal.h) and search each part in
+ *      memory, at the level of that piece
  *
- * A part that is still too large holds many vectors that share the piece: it is cut
- * by the next level of pieces and dealt out again.  What no cut makes smaller is
- * compared block against block. */
+ * A part that is too large has many vectors that share the piece: it is partitioned by the next
+ * level of pieces.  Parts that cannot be split are compared block by block. */
 #include <xxhash.h>
 
 #include "candidate/deal.h"
@@ -18,17 +17,17 @@ enum { ROOM = 1 << 12, SAMPLE_LEAST = 1 << 8, SAMPLE_MOST = 1 << 18, TALLIED = 1
 typedef struct far {
   nd_search *search;
   uint32_t words;
-  uint64_t fit;      /* vectors that are in memory at once */
-  uint64_t *vectors; /* room for them */
+  uint64_t fit;      /* vectors that fit in memory */
+  uint64_t *vectors; /* room for `fit` vectors */
   uint32_t *id;      /* their documents */
   uint64_t *record;  /* ROOM records: a vector and its document */
   uint64_t n;        /* different vectors */
-  /* What scanning does: */
+  /* Used by the scans of steps 1, 2 and 3: */
   nd_sorter *sorter;   /* 1 */
   uint64_t seen, step; /* 2 */
   nd_deal *deal;       /* 3 */
   unsigned bits;       /* 2^bits parts */
-  uint32_t begin, end; /* the piece; begin = end: all in one part */
+  uint32_t begin, end; /* the piece; begin = end: a single part */
 } far;
 
 static nd_status scan(far *f, nd_vector_take take, nd_error *err) {
@@ -39,7 +38,7 @@ static nd_status scan(far *f, nd_vector_take take, nd_error *err) {
 
 /* --- 1: equal vectors ------------------------------------------------------------- */
 
-/* Of a wide vector 96 bits of a hash stand for it. */
+/* A wide vector is represented by 96 bits of a hash. */
 static nd_status take_hashes(void *to, const uint64_t *vector, const uint32_t *number, size_t n,
                              nd_error *err) {
   const far *f = to;
@@ -60,11 +59,11 @@ static nd_status take_hashes(void *to, const uint64_t *vector, const uint32_t *n
   return ND_OK;
 }
 
-/* Links the vectors of one hash, which are next to each other. */
+/* Links equal vectors among those with the same hash, which are adjacent. */
 typedef struct linking {
   far *far;
   nd_item last;
-  uint32_t first; /* of the group being read */
+  uint32_t first; /* first document of the current group */
 } linking;
 
 static nd_status link_some(void *context, nd_item *items, size_t n, nd_error *err) {
@@ -109,7 +108,7 @@ static nd_status equal_vectors(far *f, nd_error *err) {
   return status;
 }
 
-/* --- 2: how to cut them ------------------------------------------------------------- */
+/* --- 2: choice of pieces ------------------------------------------------------------ */
 
 static nd_status take_sample(void *to, const uint64_t *vector, const uint32_t *number, size_t n,
                              nd_error *err) {
@@ -138,7 +137,7 @@ static uint32_t part_of(const far *f, const uint64_t *vector) {
   if (f->begin == f->end) return 0;
   nd_flat_hash hash = nd_solve_hash(f->search->request, f->begin, f->end);
   uint64_t key = f->words == 1 ? *vector : nd_solve_piece(vector, f->begin, f->end);
-  /* Another hash than a table's, whose buckets would else be filled unevenly. */
+  /* A different hash from that of a table, whose buckets would otherwise be uneven. */
   return (uint32_t)nd_flat_slot((key & hash.mask) * 0xd1b54a32d192ed03u, f->bits);
 }
 
@@ -156,7 +155,7 @@ static nd_status take_dealt(void *to, const uint64_t *vector, const uint32_t *nu
   return ND_OK;
 }
 
-/* Reads n vectors of a part behind those that are in the set. */
+/* Appends n vectors of a part to the set. */
 static nd_status load(far *f, const nd_deal *deal, uint32_t part, uint64_t first, uint64_t n,
                       nd_error *err) {
   nd_vector_set *set = &f->search->set;
@@ -173,7 +172,7 @@ static nd_status load(far *f, const nd_deal *deal, uint32_t part, uint64_t first
   return ND_OK;
 }
 
-/* Half of the memory for a block, half for those that it is held against. */
+/* Half of the memory for a block, half for the vectors compared with it. */
 static nd_status compare_blocks(far *f, const nd_deal *deal, uint32_t part, nd_error *err) {
   nd_search *s = f->search;
   const uint64_t n = nd_deal_count(deal, part), half = f->fit / 2;
@@ -194,14 +193,14 @@ static nd_status compare_blocks(far *f, const nd_deal *deal, uint32_t part, nd_e
   return ND_OK;
 }
 
-/* How to cut a part once more; false: it does not help. */
+/* Chooses how to partition a part again; returns false if that does not help. */
 static nd_status cut_part(bool *cut, nd_solve_level *l, far *f, const nd_deal *deal, uint32_t part,
                           nd_region region, nd_error *err) {
   nd_search *s = f->search;
   const uint64_t n = nd_deal_count(deal, part);
   const uint64_t runs = 64, each = n / runs < f->fit / runs ? n / runs : f->fit / runs;
   *cut = false;
-  s->set.n = 0; /* runs from all over the part are the sample */
+  s->set.n = 0; /* sample runs from the entire part */
   for (uint64_t i = 0; i < runs; i++)
     ND_TRY(load(f, deal, part, n / runs * i, each < TALLIED ? each : TALLIED, err));
   nd_bit_tally tally;
@@ -251,7 +250,7 @@ static nd_status deal_again(nd_deal *to, far *f, const nd_deal *from, uint32_t p
   return nd_deal_finish(to, err);
 }
 
-/* One part, whose vectors share a hash of the piece of level `depth`. */
+/* Searches a part whose vectors share a hash of the piece of level `depth`. */
 static nd_status solve_part(far *f, const nd_deal *deal, uint32_t part, unsigned depth,
                             nd_error *err) {
   nd_search *s = f->search;
@@ -328,7 +327,7 @@ static nd_status run(far *f, nd_error *err) {
   f->record = nd_malloc(ROOM * (words + 1) * sizeof *f->record);
   if (!f->record) return nd_fail_memory(err, ROOM * (words + 1) * sizeof *f->record);
   ND_TRY(equal_vectors(f, err));
-  /* Only now, when what sorting took is free again. */
+  /* Allocate after sorting has freed its memory. */
   f->vectors = nd_malloc(f->fit * words * sizeof *f->vectors);
   f->id = nd_malloc(f->fit * sizeof *f->id);
   if (!f->vectors || !f->id) return nd_fail_memory(err, f->fit * words * sizeof *f->vectors);
@@ -345,7 +344,7 @@ static nd_status run(far *f, nd_error *err) {
 nd_status nd_search_far(nd_search *s, nd_error *err) {
   const nd_hamming_request *r = s->request;
   far f = {.search = s, .words = r->words};
-  /* A quarter is for what is being dealt out. */
+  /* A quarter is for partitioning. */
   f.fit = r->memory / 4 * 3 / (nd_hamming_bytes(1, r->words));
   if (f.fit < SAMPLE_LEAST) f.fit = SAMPLE_LEAST;
   if (f.fit > r->n) f.fit = r->n + 2;

@@ -28,7 +28,7 @@ ND_TARGET_SSE41 static size_t match_sse41(uint32_t *hit, const uint64_t *v, size
   return found;
 }
 
-/* What is left at the end, fewer than a vector holds. */
+/* The remainder, fewer than a SIMD vector. */
 ND_INLINE size_t match_rest(uint32_t *hit, size_t found, const uint64_t *v, size_t i, size_t n,
                             uint64_t x, uint32_t distance) {
   for (; i < n; i++) {
@@ -42,7 +42,7 @@ ND_INLINE size_t match_rest(uint32_t *hit, size_t found, const uint64_t *v, size
   for (unsigned bits_ = (unsigned)(mask); bits_; bits_ &= bits_ - 1) \
     hit[found++] = (uint32_t)i + (uint32_t)__builtin_ctz(bits_);
 
-/* Four vectors: the bits of each half byte from a table, bytes added up. */
+/* Four vectors: bit counts of half bytes from a table, summed by bytes. */
 ND_TARGET_AVX2 static size_t match_avx2(uint32_t *hit, const uint64_t *v, size_t n, uint64_t x,
                                         uint32_t distance) {
   const __m256i table = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1, 2,

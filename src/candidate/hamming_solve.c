@@ -1,10 +1,10 @@
-/* One bucket; see hamming_solve.h. */
+/* Search within a bucket; see hamming_solve.h. */
 #include "candidate/hamming_solve.h"
 
 #include "base/bits.h"
 #include "base/hash.h"
 
-/* --- pairs on their way out --------------------------------------------------- */
+/* --- output of pairs ---------------------------------------------------------- */
 
 nd_status nd_solve_flush(nd_solver *s, nd_error *err) {
   size_t n = s->out_n;
@@ -27,7 +27,7 @@ static uint64_t group_size(const nd_solver *s, uint32_t first) {
   return n;
 }
 
-/* All members of the group of `first` with one document. */
+/* Pairs all members of the group of `first` with a document. */
 static nd_status give_group(nd_solver *s, uint32_t first, uint32_t document, uint32_t distance,
                             nd_error *err) {
   uint32_t x = first;
@@ -46,7 +46,7 @@ nd_status nd_solve_equal(nd_solver *s, uint32_t first, nd_error *err) {
     s->stats.left_out += n * (n - 1) / 2 - (n - 1);
     return give_group(s, first, first, 0, err);
   }
-  /* From the last to the first, each with those before it. */
+  /* From the last member to the first, each with those before it. */
   for (uint32_t x = s->same[first]; x != first; x = s->same[x]) {
     for (uint32_t y = s->same[x];; y = s->same[y]) {
       ND_TRY(give(s, x, y, 0, err));
@@ -56,11 +56,12 @@ nd_status nd_solve_equal(nd_solver *s, uint32_t first, nd_error *err) {
   return ND_OK;
 }
 
-/* Two different vectors within the distance, by rows. */
+/* Outputs the pairs of two distinct vectors within the distance, by rows. */
 static nd_status give_vectors(nd_solver *s, uint32_t row_a, uint32_t row_b, uint32_t distance,
                               nd_error *err) {
   const uint32_t *id = s->set->id;
-  uint32_t a = id ? id[row_a] : row_a, b = id ? id[row_b] : row_b; /* firsts of their groups */
+  uint32_t a = id ? id[row_a] : row_a,
+           b = id ? id[row_b] : row_b; /* first documents of their groups */
   if (s->same[a] == a && s->same[b] == b) return give(s, a, b, distance, err);
   uint64_t cap = s->request->cap, n_a = group_size(s, a), n_b = group_size(s, b);
   if (cap && (n_a > cap || n_b > cap)) {
@@ -79,7 +80,7 @@ static nd_status give_vectors(nd_solver *s, uint32_t row_a, uint32_t row_b, uint
 
 /* --- pieces ----------------------------------------------------------------------- */
 
-/* Bits [begin, end) of word w, of which there is one at least. */
+/* Returns the mask of bits [begin, end) in word w, which is not empty. */
 ND_INLINE uint64_t range_mask(uint32_t w, uint32_t begin, uint32_t end) {
   uint64_t mask = ~(uint64_t)0;
   if (begin > 64 * w) mask <<= begin - 64 * w;
@@ -94,7 +95,7 @@ ND_INLINE bool differ_in(const uint64_t *a, const uint64_t *b, uint32_t begin, u
   return false;
 }
 
-/* Does the pair belong here: equal in the shared piece, different in all before it? */
+/* Tests whether the pair counts here: equal in the shared piece, different in all before it. */
 static bool belongs(const nd_solver *s, const uint64_t *a, const uint64_t *b) {
   for (unsigned d = 0; d < s->depth; d++) {
     const nd_solve_level *l = &s->level[d];
@@ -125,8 +126,8 @@ void nd_solve_tally(nd_bit_tally *t, const uint64_t *vector, uint32_t words) {
   t->n++;
 }
 
-/* How much a bit tells two vectors apart: 1024 when half of them have it, 0 when all
- * agree; 4 p (1 - p) in between. */
+/* Returns how well a bit distinguishes two vectors: 4 p (1 - p) scaled to 1024, where p is the
+ * share of vectors that have it. */
 ND_INLINE uint64_t weight_of(const nd_bit_tally *t, uint32_t bit) {
   uint64_t n = t->n;
   return n ? 4096 * (uint64_t)t->ones[bit] * (n - t->ones[bit]) / (n * n) : 0;
@@ -145,7 +146,7 @@ bool nd_solve_cut(uint16_t *bound, const nd_bit_tally *t, nd_region region, uint
   bound[0] = (uint16_t)region.begin;
   for (uint32_t i = region.begin; at < pieces; i++) {
     seen += weight_of(t, i);
-    /* Each of those to come needs a bit at least. */
+    /* Each remaining piece needs at least one bit. */
     if (seen * pieces >= total * at || region.end - i - 1 == pieces - at)
       bound[at++] = (uint16_t)(i + 1);
   }
@@ -154,7 +155,7 @@ bool nd_solve_cut(uint16_t *bound, const nd_bit_tally *t, nd_region region, uint
 }
 
 bool nd_solve_pays(double squares, double n, uint32_t pieces) {
-  enum { MOVE = 64 }; /* comparisons that take as long as moving a vector */
+  enum { MOVE = 64 }; /* comparisons per move of a vector, by time */
   return squares + (double)MOVE * n * pieces < 0.85 * n * n;
 }
 
@@ -169,7 +170,7 @@ ND_INLINE const uint64_t *vector_of(const nd_solver *s, uint32_t row) {
 
 void nd_solve_load(uint64_t *key, const nd_solver *s, const uint32_t *row, size_t n, uint32_t begin,
                    uint32_t end) {
-  enum { AHEAD = 24 }; /* rows lie far from one another */
+  enum { AHEAD = 24 }; /* rows are far apart in memory: prefetch */
   const bool wide = s->request->words > 1;
   for (size_t i = 0; i < n; i++) {
     if (i + AHEAD < n) __builtin_prefetch(vector_of(s, row[i + AHEAD]) + begin / 64);
@@ -178,7 +179,7 @@ void nd_solve_load(uint64_t *key, const nd_solver *s, const uint32_t *row, size_
   }
 }
 
-/* Brings the keys of wide vectors up to the piece. */
+/* Updates the keys of wide vectors for the piece. */
 static void load_piece(uint64_t *key, const nd_solver *s, const uint32_t *row, size_t n,
                        uint32_t begin, uint32_t end) {
   if (s->request->words > 1) nd_solve_load(key, s, row, n, begin, end);
@@ -218,8 +219,8 @@ void nd_solve_split(const nd_solver *s, uint32_t *row, size_t n, uint32_t begin,
 #undef SLOT_OF
 }
 
-/* The sum of the squares of the bucket sizes, if cut by piece p of the level.  key =
- * NULL: by the vectors where they lie. */
+/* Returns the sum of the squared bucket sizes of a partition by piece p of the level.  key =
+ * NULL: reads the vectors in place. */
 static double piece_squares(const nd_solver *s, uint64_t *key, const uint32_t *row, size_t n,
                             const nd_solve_level *l, uint32_t p) {
   uint32_t count[1 << ND_FLAT_SPLIT_BITS], begin = l->bound[p], end = l->bound[p + 1];
@@ -241,7 +242,7 @@ static double piece_squares(const nd_solver *s, uint64_t *key, const uint32_t *r
 nd_region nd_solve_region(const nd_hamming_request *r, const nd_bit_tally *t, nd_region region) {
   nd_region all = {0, 64 * r->words, r->distance};
   double width = (double)region_weight(t, region) / (region.budget + 1.0);
-  /* Which gives wider pieces? */
+  /* Choose the region with wider pieces. */
   return width < 0.8 * (double)region_weight(t, all) / (all.budget + 1.0) ? all : region;
 }
 
@@ -251,7 +252,7 @@ static unsigned bucket_bits(size_t n) {
   return bits;
 }
 
-/* Chooses how to cut a bucket; false: compare all with all. */
+/* Chooses how to partition a bucket; returns false if comparing all pairs is better. */
 static bool choose(const nd_solver *s, nd_solve_level *l, uint64_t *key, const uint32_t *row,
                    size_t n, nd_region region) {
   const nd_hamming_request *r = s->request;
@@ -273,8 +274,8 @@ static bool choose(const nd_solver *s, nd_solve_level *l, uint64_t *key, const u
 
 /* --- comparing -------------------------------------------------------------------- */
 
-/* Two runs of rows: each of the first with all of the second, or (one run, two names)
- * with all after it.  keyed: equal keys are needed (wide vectors). */
+/* Two runs of rows: compare each row of the first with all of the second or, if both are the
+ * same run, with all after it.  keyed: only rows with equal keys (wide vectors). */
 typedef struct runs {
   const uint64_t *key_a, *key_b;
   const uint32_t *row_a, *row_b;
@@ -282,12 +283,12 @@ typedef struct runs {
   bool one, keyed;
 } runs;
 
-/* Wide vectors lie where they lie: those whose keys say that they share no piece
- * are not even looked at, and of the others the first words may be enough. */
+/* Wide vectors are read in place: those with different keys share no piece and are not read,
+ * and for the others the first words may be enough. */
 static nd_status compare_wide(nd_solver *s, const runs *q, nd_error *err) {
   const nd_hamming_request *r = s->request;
   uint32_t words = r->words, step = 8;
-  for (size_t j = q->one; j < q->b; j++) { /* few of a, which stay in the cache */
+  for (size_t j = q->one; j < q->b; j++) { /* few vectors of a, which stay in the cache */
     const uint64_t *b = vector_of(s, q->row_b[j]);
     for (size_t i = 0; i < (q->one ? j : q->a); i++) {
       if (q->keyed && q->key_a[i] != q->key_b[j]) continue;
@@ -343,21 +344,21 @@ nd_status nd_solve_range(nd_solver *s, const uint32_t *row, size_t begin, size_t
   return ND_OK;
 }
 
-/* --- cutting ---------------------------------------------------------------------- */
+/* --- partitioning ----------------------------------------------------------------- */
 
-/* What is left behind the shared piece of a level. */
+/* Returns the region after the shared piece of a level. */
 static nd_region behind(const nd_solve_level *l) {
   return (nd_region){l->bound[l->at + 1], l->region.end, l->region.budget - l->at};
 }
 
-/* A bucket whose keys have been fetched. */
+/* Processes a bucket whose keys are fetched. */
 static nd_status solve_keyed(nd_solver *s, uint64_t *key, uint32_t *row, size_t n, nd_region region,
                              nd_error *err) {
   if (n < 2) return ND_OK;
   nd_solve_level *l = &s->level[s->depth];
   bool small = n <= nd_solve_small(s->request->distance) || s->depth == ND_SOLVE_DEPTH;
   if (small || !choose(s, l, key, row, n, region)) {
-    /* Choosing leaves other keys behind. */
+    /* The choice has overwritten the keys. */
     runs q = {key, key, row, row, n, n, true, small && s->depth > 0};
     return compare(s, &q, err);
   }
@@ -375,7 +376,7 @@ static nd_status solve_keyed(nd_solver *s, uint64_t *key, uint32_t *row, size_t 
   return ND_OK;
 }
 
-/* More rows than keys are fetched at once. */
+/* A bucket with more rows than keys fetched at once. */
 static nd_status solve_large(nd_solver *s, uint32_t *row, size_t n, nd_region region,
                              nd_error *err) {
   nd_solve_level *l = &s->level[s->depth];

@@ -1,18 +1,18 @@
-/* Inside of hamming.h: the work on one bucket, and the pairs it gives.
+/* Search within a bucket; internal to hamming.h.
  *
- * A bucket holds rows of vectors that share a piece (or only its hash).  Small ones
- * are compared all with all.  In a larger one the bits are cut into one piece more
- * than errors are left, each with an equal share of what tells the vectors apart,
- * and for each piece the bucket is ordered again, in place, into smaller ones.  That
- * goes on while it saves comparisons.
+ * A bucket has rows of vectors that share a piece (or only its hash).  In a small bucket all
+ * vectors are compared with each other.  In a larger one, the bits are partitioned into one
+ * piece more than the differing bits that remain, with the bits that vary spread evenly, and
+ * for each piece the bucket is grouped again, in place, into smaller ones.  This continues
+ * while it saves comparisons.
  *
- * A bucket's vectors (wide ones: hashes of a piece) are fetched into `key`, which is
- * of a fixed size; a bucket that is larger is cut by looking at the vectors where
- * they lie, or compared block by block.
+ * The vectors of a bucket (for wide ones: hashes of a piece) are fetched into `key`, which has
+ * a fixed size; a larger bucket is partitioned by reading the vectors in place, or compared
+ * block by block.
  *
- * levels 0 … depth-1 say which piece the vectors of the bucket share on each: a
- * pair counts where it agrees in that piece and in none before it, so that it is
- * given once, and so that the bits behind the piece hold fewer errors. */
+ * levels 0 to depth-1 give the piece that the vectors of the bucket share on each: a pair
+ * counts if it agrees in that piece and in none before it, so it is found once, and fewer
+ * differing bits remain after the piece. */
 #ifndef ND_CANDIDATE_HAMMING_SOLVE_H
 #define ND_CANDIDATE_HAMMING_SOLVE_H
 
@@ -25,36 +25,36 @@ enum {
   ND_SOLVE_DEPTH = 12,
   ND_SOLVE_PIECES = 64 * ND_HAMMING_WORDS,
   ND_SOLVE_BLOCK = 4096,
-  ND_SOLVE_SAMPLE = 256,   /* vectors of a bucket that say how to cut it */
-  ND_SOLVE_KEYS = 1 << 16, /* fetched at once */
+  ND_SOLVE_SAMPLE = 256,   /* vectors of a bucket sampled to choose its partition */
+  ND_SOLVE_KEYS = 1 << 16, /* keys fetched at once */
   ND_SOLVE_BATCH = 1 << 12
 };
 
-/* Vectors in memory: all of them, or a part. */
+/* Vectors in memory: all, or a part. */
 typedef struct nd_vector_set {
   const uint64_t *vectors;
   const uint32_t *id; /* row → document; NULL: row i is document i */
   uint64_t n;
 } nd_vector_set;
 
-/* Bits [begin, end) hold at most `budget` errors. */
+/* Bits [begin, end), with at most `budget` differing bits. */
 typedef struct nd_region {
   uint32_t begin, end, budget;
 } nd_region;
 
 typedef struct nd_solve_level {
-  nd_region region; /* what is cut … */
-  uint32_t pieces;  /* … into so many, … */
-  uint32_t at;      /* … of which this one is shared */
+  nd_region region; /* the region that is partitioned */
+  uint32_t pieces;  /* number of pieces */
+  uint32_t at;      /* the shared piece */
   unsigned bits;    /* 2^bits buckets */
   uint16_t bound[ND_SOLVE_PIECES + 1];
   uint32_t start[(1 << ND_FLAT_SPLIT_BITS) + 1];
 } nd_solve_level;
 
-/* What one thread needs. */
+/* State of a thread. */
 typedef struct nd_solver {
   const nd_hamming_request *request;
-  /* Per document: the one before it of the same vector; the first one's is the last.
+  /* Per document: the previous one with the same vector; for the first one, the last.
    * ND_SOLVE_ABSENT: takes no part. */
   const uint32_t *same;
   const nd_vector_set *set;
@@ -72,25 +72,25 @@ typedef struct nd_solver {
 
 #define ND_SOLVE_ABSENT UINT32_MAX
 
-/* The first of its equals? */
+/* Tests for the first document of a group of equal vectors. */
 ND_INLINE bool nd_solve_is_first(const uint32_t *same, uint64_t document) {
   return same[document] >= document && same[document] != ND_SOLVE_ABSENT;
 }
 
-/* The hash that brings the vectors together by the bits [begin, end), of keys that
- * are the vectors, or for wide ones nd_solve_piece. */
+/* Returns the hash that groups vectors by the bits [begin, end); keys are the vectors or, for
+ * wide ones, nd_solve_piece. */
 nd_flat_hash nd_solve_hash(const nd_hamming_request *r, uint32_t begin, uint32_t end);
 uint64_t nd_solve_piece(const uint64_t *vector, uint32_t begin, uint32_t end);
 
-/* Fetches the keys of rows: vectors; of wide ones the piece's hash. */
+/* Fetches the keys of rows: vectors or, for wide ones, the hash of the piece. */
 void nd_solve_load(uint64_t *key, const nd_solver *s, const uint32_t *row, size_t n, uint32_t begin,
                    uint32_t end);
 
-/* nd_flat_split without keys: by the bits [begin, end) of the vectors where they lie. */
+/* nd_flat_split without keys: reads the bits [begin, end) of the vectors in place. */
 void nd_solve_split(const nd_solver *s, uint32_t *row, size_t n, uint32_t begin, uint32_t end,
                     unsigned skip, unsigned bits, uint32_t *start);
 
-/* How many of some vectors have each bit. */
+/* Counts, for each bit, the vectors that have it. */
 typedef struct nd_bit_tally {
   uint32_t n;
   uint32_t ones[64 * ND_HAMMING_WORDS];
@@ -101,38 +101,37 @@ static inline void nd_solve_tally_start(nd_bit_tally *t) {
 }
 void nd_solve_tally(nd_bit_tally *t, const uint64_t *vector, uint32_t words);
 
-/* Cuts a region into `pieces` pieces that tell vectors apart about equally well;
- * false when there are not as many bits, or none tells anything. */
+/* Partitions a region into `pieces` pieces that distinguish vectors about equally well;
+ * returns false if there are too few bits or none varies. */
 bool nd_solve_cut(uint16_t *bound, const nd_bit_tally *t, nd_region region, uint32_t pieces);
 
-/* The region that is better cut next: the bits behind the shared piece, or all of
- * them. */
+/* Chooses the region to partition next: the bits after the shared piece, or all bits. */
 nd_region nd_solve_region(const nd_hamming_request *r, const nd_bit_tally *t, nd_region region);
 
-/* Is it worth the while?  `squares`: the sum over all buckets of all pieces of
- * their size squared. */
+/* Tests whether a partition saves time; `squares` is the sum of the squared sizes of all buckets
+ * of all pieces. */
 bool nd_solve_pays(double squares, double n, uint32_t pieces);
 
-/* The pairs among rows whose levels are set; the rows are put in another order. */
+/* Finds the pairs among rows whose levels are set; reorders the rows. */
 nd_status nd_solve(nd_solver *s, uint32_t *row, size_t n, nd_region region,
                    nd_error *err) ND_MUST_CHECK;
 
-/* A bucket of the level `depth - 1`, of which `skip` bits of the hash are shared: cut
- * by the rest of it, then each part solved. */
+/* Processes a bucket of level depth - 1 that shares `skip` bits of the hash: partitions it by
+ * the other bits, then searches each part. */
 nd_status nd_solve_bucket(nd_solver *s, uint32_t *row, size_t n, unsigned skip,
                           nd_error *err) ND_MUST_CHECK;
 
-/* The pairs of the rows at the places [begin, end), at most ND_SOLVE_KEYS / 2 of them,
- * with those at [from, last): from = begin: each with all after it. */
+/* Finds the pairs of the rows [begin, end), at most ND_SOLVE_KEYS / 2, with the rows
+ * [from, last); from = begin: each with all after it. */
 nd_status nd_solve_range(nd_solver *s, const uint32_t *row, size_t begin, size_t end, size_t from,
                          size_t last, nd_error *err) ND_MUST_CHECK;
 
-/* The pairs inside the group of equal vectors whose first document this is. */
+/* Outputs the pairs within the group of equal vectors with this first document. */
 nd_status nd_solve_equal(nd_solver *s, uint32_t first, nd_error *err) ND_MUST_CHECK;
 
 nd_status nd_solve_flush(nd_solver *s, nd_error *err) ND_MUST_CHECK;
 
-/* Buckets up to this size are compared all with all. */
+/* In buckets up to this size, all vectors are compared with each other. */
 size_t nd_solve_small(uint32_t distance);
 
 #endif

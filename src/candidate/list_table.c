@@ -32,7 +32,7 @@ uint64_t nd_list_hash(const uint32_t *number, size_t n) {
   return nd_mix(h);
 }
 
-/* Of a shorter list the end differs from every number. */
+/* The end of a shorter list differs from every number. */
 static bool same_list(const uint32_t *list, const uint32_t *number, size_t n) {
   size_t i = 0;
   while (i < n && list[i] == number[i]) i++;

@@ -1,9 +1,9 @@
-/* Lists of numbers, each known once: which of the lists in an array is this one?
+/* A hash table of distinct lists of numbers in an array.
  *
- *     lists  [ head | n0 < n1 < n2 … | END ] …      head: the owner's; UINT32_MAX: closed
- *     slot   hash << 32 | where its head is; 0: empty
+ *     lists  [ head | n0 < n1 < n2 … | END ] …      head: set by the owner; UINT32_MAX: closed
+ *     slot   hash << 32 | position of its head; 0: empty
  *
- * The array and its heads are the owner's; place 0 of it is never a list. */
+ * The array and its heads belong to the owner; position 0 is never a list. */
 #ifndef ND_CANDIDATE_LIST_TABLE_H
 #define ND_CANDIDATE_LIST_TABLE_H
 
@@ -18,13 +18,13 @@ typedef struct nd_list_table {
 
 uint64_t nd_list_hash(const uint32_t *number, size_t n);
 
-/* The head of the list with these numbers that is not closed, or NULL; then *at is the slot
- * for it, until the next call.  hash: 32 bits. */
+/* Returns the head of the open list with these numbers, or NULL; then *at is its slot until the
+ * next call.  hash: 32 bits. */
 nd_status nd_list_find(uint32_t **head, uint64_t *at, nd_list_table *t, uint32_t *lists,
                        uint64_t hash, const uint32_t *number, size_t n,
                        nd_error *err) ND_MUST_CHECK;
 
-/* Writes a list at `place` of the array and enters it. */
+/* Writes a list at position `place` of the array and adds it to the table. */
 void nd_list_enter(nd_list_table *t, uint64_t at, uint32_t *lists, uint32_t place, uint64_t hash,
                    uint32_t head, const uint32_t *number, size_t n);
 

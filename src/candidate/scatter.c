@@ -1,4 +1,4 @@
-/* Parts of items, in memory and on disk; see scatter.h. */
+/* Partitions of items, in memory and on disk; see scatter.h. */
 #include "candidate/scatter.h"
 
 #include <pthread.h>
@@ -19,13 +19,13 @@ typedef struct part {
   size_t n, cap;
   extent *extent;
   size_t extents, extent_cap;
-  uint64_t count; /* written and not */
+  uint64_t count; /* items, written or not */
 } part;
 
 struct nd_scatter {
   part *part;
   unsigned bits;
-  size_t most; /* items in a part's buffer */
+  size_t most; /* items per buffer */
   char *dir;
   int fd;
   pthread_mutex_t file_lock, lock[LOCKS];
@@ -154,7 +154,7 @@ static nd_status gather(nd_gathered *out, const nd_item *items, size_t n, const 
   return ND_OK;
 }
 
-/* What a part has on disk, through `room` for READ_ROOM items. */
+/* Reads the items of a part on disk, through a buffer of READ_ROOM items. */
 static nd_status gather_written(nd_gathered *out, const nd_scatter *s, const part *p,
                                 const wanted *w, nd_item *room, nd_error *err) {
   for (size_t e = 0; e < p->extents; e++) {

@@ -22,7 +22,7 @@ uint32_t nd_rows_agree(const nd_rows *rows, uint64_t a, uint64_t b) {
 
 enum { BATCH = 1 << 12 };
 
-/* What one thread needs: pairs on their way out. */
+/* A batch of pairs, per thread. */
 typedef struct giver {
   nd_bucket_stats stats;
   size_t n;
@@ -53,7 +53,7 @@ static nd_status give(const search *s, giver *g, uint32_t i, uint32_t j, nd_erro
   return g->n == BATCH ? flush(s, g, err) : ND_OK;
 }
 
-/* The rows that share a value, rising. */
+/* Outputs the pairs of the rows that share a value, ascending. */
 static nd_status give_run(const search *s, giver *g, const uint32_t *row, uint64_t n,
                           nd_error *err) {
   if (n < 2) return ND_OK;

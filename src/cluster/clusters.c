@@ -45,8 +45,8 @@ static nd_status each_pair(nd_clusters *c, nd_sorter *pairs, const uint32_t *doc
   return nd_sorter_each(pairs, pass_some, &p, err);
 }
 
-/* All pairs of better documents with `a` have been seen: if nobody claimed it,
- * it is kept and claims `b`. */
+/* All pairs of `a` with preferred documents are processed: if `a` is not assigned, it is kept,
+ * and `b` is assigned to it. */
 static void take_star(nd_clusters *c, uint32_t a, uint32_t b, uint64_t value) {
   if (c->centre[a] != a || c->centre[b] != b) return;
   c->centre[b] = a;
@@ -84,7 +84,7 @@ static void take_union(nd_clusters *c, uint32_t a, uint32_t b, uint64_t value) {
   nd_union_join(c->centre, a, b);
 }
 
-/* The centre has the best position of all. */
+/* The centre has the lowest position. */
 static void take_value(nd_clusters *c, uint32_t a, uint32_t b, uint64_t value) {
   if (c->centre[b] == a) c->value[b] = value;
 }
@@ -98,7 +98,7 @@ nd_status nd_clusters_components(nd_clusters *c, nd_sorter *pairs, const uint32_
 
 nd_status nd_clusters_label(nd_clusters *c, nd_sorter *pairs, const uint32_t *document,
                             nd_error *err) {
-  /* The best position becomes the centre, whatever the root is. */
+  /* The member with the lowest position becomes the centre, whatever the root is. */
   uint32_t *best = nd_malloc((size_t)c->n * sizeof *best);
   if (!best) return nd_fail_memory(err, (size_t)c->n * sizeof *best);
   for (uint32_t i = 0; i < c->n; i++) best[i] = UINT32_MAX;

@@ -6,7 +6,7 @@
 
 static const uint64_t worst = UINT64_MAX;
 
-/* Days since 1970-01-01 of a date of the proleptic Gregorian calendar. */
+/* Returns the days since 1970-01-01 of a date in the proleptic Gregorian calendar. */
 static int64_t days_of(int64_t y, int64_t m, int64_t d) {
   y -= m <= 2;
   int64_t era = (y >= 0 ? y : y - 399) / 400;
@@ -95,7 +95,7 @@ bool nd_keep_parse_time(int64_t *out, nd_str text) {
   return true;
 }
 
-/* Shortest, cleanest: no query, no fragment, no session id, then by length. */
+/* Ranks URLs: fewest of query, fragment and session id, then by length. */
 static uint64_t url_rank(nd_str url) {
   if (url.n == 0) return worst;
   uint64_t dirt = 0;
@@ -104,7 +104,7 @@ static uint64_t url_rank(nd_str url) {
   return dirt << 32 | (url.n < UINT32_MAX ? url.n : UINT32_MAX);
 }
 
-/* The greatest number is the best. */
+/* Ranks numbers, the greatest first. */
 static uint64_t field_rank(nd_str field) {
   char text[64];
   if (field.n == 0 || field.n >= sizeof text) return worst;
@@ -115,7 +115,7 @@ static uint64_t field_rank(nd_str field) {
   if (*end || isnan(x)) return worst;
   uint64_t bits;
   memcpy(&bits, &x, sizeof bits);
-  /* Doubles compare like their bits once negatives are turned round. */
+  /* Doubles compare like their bits after flipping those of negative numbers. */
   bits = bits >> 63 ? ~bits : bits | UINT64_C(1) << 63;
   return worst - 1 - (bits - (bits == worst));
 }

@@ -1,7 +1,7 @@
-/* Which member of a cluster stays: a rank per document, smaller is better.
+/* Keep order: a rank per document, where the lowest is preferred.
  *
- * Ties go to the document that came first in the input, so a rank need not be
- * unique.  A document without the wanted value ranks last. */
+ * Ties go to the first document in the input, so ranks need not be unique.  A document without
+ * the value ranks last. */
 #ifndef ND_CLUSTER_KEEP_H
 #define ND_CLUSTER_KEEP_H
 
@@ -19,13 +19,14 @@ typedef enum nd_keep {
 } nd_keep;
 
 typedef struct nd_keep_facts {
-  uint64_t text_bytes; /* of the token text */
+  uint64_t text_bytes; /* size of the token text */
   nd_str time, url, field;
 } nd_keep_facts;
 
 uint64_t nd_keep_rank(nd_keep keep, const nd_keep_facts *facts);
 
-/* Seconds since 1970 of an ISO 8601, 14-digit (ARC) or Unix time; false: none. */
+/* Parses an ISO 8601, 14-digit (ARC) or Unix time to seconds since 1970; returns false for
+ * anything else. */
 bool nd_keep_parse_time(int64_t *out, nd_str text);
 
 #endif

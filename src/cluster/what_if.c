@@ -1,11 +1,11 @@
-/* Thresholds side by side; see what_if.h. */
+/* Clustering at several thresholds; see what_if.h. */
 #include "cluster/what_if.h"
 
 #include "cluster/union_find.h"
 
 enum { WORD = 64 };
 
-/* The highest threshold that a value reaches. */
+/* Returns the highest threshold that a value reaches. */
 static unsigned percent_of(const nd_what_if *w, uint64_t value) {
   const nd_fraction f = nd_fraction_of(value);
   uint64_t percent = f.den ? (uint64_t)f.num * 100 / f.den : 0;
@@ -13,7 +13,7 @@ static unsigned percent_of(const nd_what_if *w, uint64_t value) {
   return percent < w->low && w->every ? w->low : (unsigned)percent;
 }
 
-/* Bits for the thresholds from the word-th 64 on that are reached. */
+/* Returns the bits of the thresholds reached, in word `word` of the mask. */
 static uint64_t bits_up_to(unsigned percent, unsigned first) {
   if (percent < first) return 0;
   const unsigned bits = percent - first + 1;
@@ -23,7 +23,7 @@ static uint64_t bits_up_to(unsigned percent, unsigned first) {
 typedef struct marking {
   const nd_what_if *what_if;
   uint64_t *mask; /* per document: the thresholds that drop it */
-  unsigned words; /* of a mask */
+  unsigned words; /* words per mask */
 } marking;
 
 static nd_status mark_dropped(void *context, nd_item *items, size_t n, nd_error *err) {
@@ -92,7 +92,7 @@ nd_status nd_what_if_components(uint64_t dropped[ND_WHAT_IF_STEPS], const nd_wha
   if (status == ND_OK) status = nd_sorter_each(w->pairs, sort_by_value, &c, err);
   if (status == ND_OK) status = nd_sorter_finish(c.sorted, err);
   if (status == ND_OK) status = nd_sorter_each(c.sorted, join_components, &c, err);
-  /* What a threshold drops, all lower ones drop as well. */
+  /* A document dropped at a threshold is dropped at all lower ones. */
   for (unsigned t = ND_WHAT_IF_STEPS - 1; t-- > w->low;) dropped[t] += dropped[t + 1];
   for (unsigned t = 0; t < w->low; t++) dropped[t] = 0;
   nd_sorter_free(c.sorted);

@@ -1,9 +1,9 @@
-/* Windows of tokens, marked and taken out; see boilerplate.h. */
+/* Marks and removes windows of tokens; see boilerplate.h. */
 #include "feature/boilerplate.h"
 
 #include "base/hash.h"
 
-static const uint64_t seed = 0x626f696c6572; /* windows are counted by one hash, whatever --seed */
+static const uint64_t seed = 0x626f696c6572; /* the hash of windows does not depend on --seed */
 
 void nd_boilerplate_clear(nd_boilerplate *b) {
   nd_shingles_clear(&b->shingles);
@@ -24,7 +24,7 @@ nd_status nd_boilerplate_keys(nd_boilerplate *b, const nd_tokens *tokens, uint64
   return ND_OK;
 }
 
-/* The unmarked tokens move to the front. */
+/* Moves the unmarked tokens to the front. */
 static void take_out(nd_tokens *t, const uint8_t *mark) {
   uint32_t start = 0, to = 0;
   size_t kept = 0;
@@ -48,7 +48,7 @@ nd_status nd_boilerplate_strip(size_t *dropped, nd_boilerplate *b, nd_tokens *to
   ND_TRY(nd_boilerplate_keys(b, tokens, site, window, err));
   if (b->shingles.n == 0) return ND_OK;
   ND_TRY(nd_array_grow(&b->mark, &b->mark_cap, tokens->count, 1, err));
-  size_t covered = 0; /* tokens before this one are marked or never will be */
+  size_t covered = 0; /* the marks of tokens before this one are final */
   for (size_t i = 0; i < b->shingles.n; i++) {
     bool has;
     ND_TRY(nd_shingle_set_has(&has, passages, &b->probe, b->shingles.fingerprint[i], err));

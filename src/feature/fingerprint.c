@@ -1,4 +1,4 @@
-/* Fingerprints of a document's shingles; see fingerprint.h. */
+/* Fingerprints of the shingles of a document; see fingerprint.h. */
 #include "feature/fingerprint.h"
 
 #include <xxhash.h>
@@ -6,10 +6,10 @@
 #include "base/hash.h"
 #include "feature/rabin.h"
 
-/* What stays from one document to the next. */
+/* State kept between documents. */
 struct nd_fingerprint_scratch {
   nd_shingles shingles;
-  nd_rabin_window window; /* size 0: not made yet */
+  nd_rabin_window window; /* size 0: not initialised */
   nd_rabin_units units;
   uint64_t *power;
   size_t power_count, power_cap;
@@ -61,8 +61,8 @@ static const uint32_t sines[64] = {
 static const uint8_t turns[4][4] = {
     {7, 12, 17, 22}, {5, 9, 14, 20}, {4, 11, 16, 23}, {6, 10, 15, 21}};
 
-/* The 64 steps, for one block (word = uint32_t) or for LANES of them.  `i` is a
- * constant after unrolling, so that there is no branch. */
+/* The 64 steps, for one block (word = uint32_t) or LANES blocks.  `i` is constant after
+ * unrolling, so there is no branch. */
 #define MD5_STEPS(name, word)                               \
   ND_INLINE void name(word s[4], const word m[16]) {        \
     word a = s[0], b = s[1], c = s[2], d = s[3];            \
@@ -125,7 +125,7 @@ void nd_md5(uint8_t digest[16], const void *p, size_t n) {
   for (int i = 0; i < 16; i++) digest[i] = (uint8_t)(state[i / 4] >> (8 * (i & 3)));
 }
 
-/* MD5 of all shingles: where LANES in a row fit one block each, side by side. */
+/* Computes MD5 of all shingles; LANES consecutive ones that fit one block each in parallel. */
 ND_INLINE void md5_all(nd_fingerprints *out, nd_str text, const nd_shingles *s) {
   enum { ONE_BLOCK = 55 };
   const uint8_t *p = (const uint8_t *)text.p;
@@ -184,7 +184,7 @@ static void md5_shingles(nd_fingerprints *out, nd_str text, const nd_shingles *s
 
 /* --- shingles -------------------------------------------------------------- */
 
-/* words:K: token fingerprints, rolled in place by units. */
+/* words:K: rolls over token fingerprints in place. */
 static nd_status rabin_words(nd_fingerprints *out, nd_str text, const uint32_t *token_end,
                              size_t count, uint32_t size, nd_error *err) {
   scratch *s = out->scratch;
@@ -209,8 +209,8 @@ static bool is_ascii(nd_str text) {
   return (seen & 0x8080808080808080u) == 0;
 }
 
-/* ASCII: all windows have the same length in bytes, and where the shingles lie
- * needs no look at the text: everywhere, or (aligned:N) at the starts of tokens. */
+/* ASCII: all windows have the same length in bytes, at every position or, for aligned:N, at
+ * the starts of tokens. */
 static nd_status rabin_ascii(nd_fingerprints *out, nd_str text, const uint32_t *token_end,
                              size_t token_count, nd_shingle_spec spec, nd_error *err) {
   scratch *s = out->scratch;
@@ -234,7 +234,7 @@ static nd_status rabin_ascii(nd_fingerprints *out, nd_str text, const uint32_t *
   return ND_OK;
 }
 
-/* Any text: the places come from shingle.c, the window grows and shrinks. */
+/* Any text: the positions come from shingle.c, and the window changes its size. */
 static nd_status rabin_places(nd_fingerprints *out, nd_str text, nd_error *err) {
   scratch *s = out->scratch;
   const nd_shingles *places = &s->shingles;

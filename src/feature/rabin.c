@@ -1,9 +1,8 @@
 /* Table-driven Rabin fingerprints; see rabin.h.
  *
- * tables[256 k + b] = b * x^(64 + 8k) mod P.  Eight new bytes at once: the old value
- * times x^64 is one look-up per byte of it, none of which waits for another.  One
- * new byte is the first 256 alone, and there each step waits for the one before: long
- * texts are therefore rolled as four streams side by side. */
+ * tables[256 k + b] = b * x^(64 + 8k) mod P.  Eight new bytes at once: the old value times
+ * x^64 is eight independent look-ups.  A single new byte uses the first 256 entries, and each
+ * step depends on the previous one, so long texts are rolled as four interleaved streams. */
 #include "feature/rabin.h"
 
 #include <pthread.h>
@@ -22,7 +21,7 @@ ND_INLINE uint64_t times_x(uint64_t a) {
   return a << 1 ^ (ND_RABIN_LOW & (0 - (a >> 63)));
 }
 
-/* table[b] = b * factor mod P for all bytes b. */
+/* Sets table[b] = b * factor mod P for all bytes b. */
 static void multiples(uint64_t *table, uint64_t factor) {
   table[0] = 0;
   for (size_t bit = 1; bit < 256; bit *= 2) {
@@ -31,7 +30,7 @@ static void multiples(uint64_t *table, uint64_t factor) {
   }
 }
 
-/* The same for factor * x^(8k), one after the other. */
+/* Likewise for factor * x^(8k), k from 0 to 7. */
 static void slices(uint64_t *table, uint64_t factor) {
   for (int k = 0; k < SLICES; k++) {
     multiples(table + 256 * k, factor);
@@ -80,7 +79,7 @@ uint64_t nd_rabin_extend(uint64_t fingerprint, const void *p, size_t n) {
 
 uint64_t nd_rabin_bytes(const void *p, size_t n) {
   const uint8_t *b = p;
-  if (n <= 8) { /* degree below 64: nothing to divide */
+  if (n <= 8) { /* degree below 64: already reduced */
     uint64_t h = 0;
     for (size_t i = 0; i < n; i++) h = h << 8 | b[i];
     return h;
@@ -113,7 +112,7 @@ void nd_rabin_window_init(nd_rabin_window *w, size_t size) {
   multiples(w->out, nd_rabin_power(size));
 }
 
-/* Rolls `streams` windows, stream s over the `count` windows from begin + s * count on. */
+/* Rolls `streams` windows; stream s covers the `count` windows from begin + s * count. */
 ND_INLINE void roll_streams(uint64_t *restrict out, const nd_rabin_window *w, const uint8_t *p,
                             size_t begin, size_t count, int streams) {
   uint64_t h[STREAMS];
@@ -167,7 +166,7 @@ void nd_rabin_powers(uint64_t *power, size_t n) {
   for (size_t i = 0; i < n; i++, x = push_byte(x, 0)) power[i] = x;
 }
 
-/* b * a mod P for one byte b. */
+/* Returns b * a mod P for one byte b. */
 ND_INLINE uint64_t times_byte(uint64_t a, uint8_t b) {
   unsigned __int128 product = 0;
   for (int bit = 0; bit < 8; bit++) {

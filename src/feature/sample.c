@@ -5,7 +5,7 @@
 
 static const uint64_t most_number = UINT64_C(1) << 32;
 
-/* "N" or "N:R" after the name; false: neither. */
+/* Parses "N" or "N:R" after the name; returns false for anything else. */
 static bool take_numbers(uint64_t *n, uint64_t *r, nd_str text) {
   uint64_t *to = n;
   bool digits = false;
@@ -85,7 +85,7 @@ uint64_t nd_sample_modulus(const nd_sample *s, uint64_t tokens) {
   return s->plan.n ? s->plan.group[nd_sample_plan_group(&s->plan, tokens)].modulus : s->mod;
 }
 
-/* Keeps the places of shingles that are not too common and have the remainder. */
+/* Keeps the positions of shingles that are not too common and have the remainder. */
 static nd_status choose(nd_sampler *s, size_t *n, const nd_shingles *shingles, uint64_t tokens,
                         nd_error *err) {
   const nd_sample *o = s->sample;
@@ -112,7 +112,7 @@ static nd_status choose(nd_sampler *s, size_t *n, const nd_shingles *shingles, u
   return ND_OK;
 }
 
-/* By key; the radix sort pays for long lists only. */
+/* Sorts by key; radix sort is faster for long lists only. */
 static void sort_items(nd_item *items, nd_item *spare, size_t n) {
   if (n > 96) {
     nd_radix_items(items, spare, n);
@@ -126,7 +126,7 @@ static void sort_items(nd_item *items, nd_item *spare, size_t n) {
   }
 }
 
-/* Each shingle once, at its first place; of these the smallest, then the first. */
+/* Selects each shingle once, at its first position; of these the smallest, then the first. */
 static nd_status limit(nd_sampler *s, size_t *n, const nd_shingles *shingles, nd_error *err) {
   const nd_sample *o = s->sample;
   ND_TRY(nd_array_grow(&s->items, &s->items_cap, *n, sizeof *s->items, err));

@@ -1,8 +1,8 @@
-/* What sampling does to a pair, as formulas.
+/* Effect of sampling on a pair, as formulas.
  *
  * Under mod-n sampling with a good hash each of the |A ∪ B| shingles is kept
- * with probability p = 1/n, so the kept common ones and the kept differing ones
- * are two independent binomial numbers:
+ * with probability p = 1/n, so the numbers of common and of differing shingles kept
+ * are independent and binomial:
  *
  *   C ~ Bin(|A ∩ B|, p)    D ~ Bin(|A ∪ B| - |A ∩ B|, p)
  *   hit = P( C / (C + D) >= t,  C + D > 0 )
@@ -21,7 +21,7 @@ double nd_binomial_log(uint32_t k, uint32_t n, double p) {
          (n - k) * log1p(-p);
 }
 
-/* Where nearly all of the probability lies: 9 standard deviations. */
+/* The range of 9 standard deviations, which has nearly all of the probability. */
 static void window(uint32_t *low, uint32_t *high, uint32_t n, double p) {
   double mean = n * p, width = 9 * sqrt(mean * (1 - p)) + 9;
   *low = mean > width ? (uint32_t)(mean - width) : 0;
@@ -42,7 +42,7 @@ double nd_sample_hit(uint32_t common, uint32_t joint, double p, nd_decimal t) {
     /* C den >= (C + d) num, that is C (den - num) >= d num */
     uint64_t rest = t.den - t.num;
     uint64_t need = rest ? ((uint64_t)d * t.num + rest - 1) / rest : d ? UINT64_MAX : 0;
-    if (need == 0) need = 1; /* both samples empty is no hit */
+    if (need == 0) need = 1; /* two empty samples are not a hit */
     if (need > c_high) break;
     while (c < need) {
       tail -= c_term;
@@ -62,5 +62,5 @@ double nd_wilson_bound(double hits, double n, double z, bool upper) {
   double centre = share + z2 / (2 * n);
   double width = z * sqrt(share * (1 - share) / n + z2 / (4 * n * n));
   double bound = (centre + (upper ? width : -width)) / (1 + z2 / n);
-  return fmin(1, fmax(0, bound)); /* by rounding it may be outside */
+  return fmin(1, fmax(0, bound)); /* rounding may exceed the range */
 }

@@ -60,7 +60,7 @@ static bool take_group(nd_sample_plan *plan, nd_str size, nd_str modulus) {
   return true;
 }
 
-/* One line; false: it is not right. */
+/* Parses a line; returns false if it is invalid. */
 static bool take_line(nd_sample_plan *plan, bool *ended, nd_str line) {
   nd_str name = next_word(&line), a = next_word(&line), b = next_word(&line);
   uint64_t n;
@@ -90,23 +90,24 @@ nd_status nd_sample_plan_parse(nd_sample_plan *out, nd_str text, const char *nam
     if (!begun) {
       nd_str version = next_word(&rest);
       if (!is_word(first, "neardup-plan"))
-        return nd_fail(err, ND_ERR_DATA, "%s is no plan; make one with `neardup plan`", name);
+        return nd_fail(err, ND_ERR_DATA, "%s is not a plan; create one with `neardup plan`", name);
       if (!is_word(version, "1"))
-        return nd_fail(err, ND_ERR_DATA,
-                       "%s is a plan of version %.*s, this program reads version %d; make it anew",
-                       name, (int)(version.n < 20 ? version.n : 20), version.p, ND_PLAN_VERSION);
+        return nd_fail(
+            err, ND_ERR_DATA,
+            "%s is a plan of version %.*s, this program reads version %d; create it again", name,
+            (int)(version.n < 20 ? version.n : 20), version.p, ND_PLAN_VERSION);
       begun = true;
       continue;
     }
     if (first.n == 0 || first.p[0] == '#') continue;
     if (ended || !take_line(out, &ended, line))
       return nd_fail(err, ND_ERR_DATA,
-                     "%s: line %u is not right [%.*s]; make the plan anew with `neardup plan`",
+                     "%s: line %u is invalid [%.*s]; create the plan again with `neardup plan`",
                      name, number, (int)(line.n < 80 ? line.n : 80), line.p);
   }
-  if (!begun) return nd_fail(err, ND_ERR_DATA, "%s is empty; make it with `neardup plan`", name);
+  if (!begun) return nd_fail(err, ND_ERR_DATA, "%s is empty; create it with `neardup plan`", name);
   if (!ended || !out->threshold.den || !out->precision.den || !out->shingle[0] || !out->tokens[0])
-    return nd_fail(err, ND_ERR_DATA, "%s is cut short; make the plan anew with `neardup plan`",
+    return nd_fail(err, ND_ERR_DATA, "%s is truncated; create the plan again with `neardup plan`",
                    name);
   nd_sample_plan_seal(out);
   return ND_OK;
@@ -120,7 +121,7 @@ nd_status nd_sample_plan_read(nd_sample_plan *out, const char *path, nd_error *e
   ND_TRY(nd_io_open(&fd, path, O_RDONLY, 0, err));
   nd_status status = nd_io_fstat(&info, fd, path, err);
   if (status == ND_OK && (!info.regular || info.size > MOST_BYTES))
-    status = nd_fail(err, ND_ERR_DATA, "%s is no plan; make one with `neardup plan`", path);
+    status = nd_fail(err, ND_ERR_DATA, "%s is not a plan; create one with `neardup plan`", path);
   if (status == ND_OK) status = nd_buf_reserve(&text, (size_t)info.size, err);
   if (status == ND_OK) status = nd_io_read_full(fd, text.p, (size_t)info.size, path, err);
   close(fd);

@@ -5,7 +5,7 @@
 
 #include "base/hash.h"
 
-/* Odd, with bits well spread; powers of it weigh the tokens of a shingle. */
+/* An odd constant with well-spread bits, whose powers weight the tokens of a shingle. */
 static const uint64_t base = 0x9e3779b97f4a7c15u;
 
 static uint64_t power(uint64_t x, uint32_t n) {
@@ -57,8 +57,8 @@ static nd_status reserve(nd_shingles *s, size_t n, bool places, nd_error *err) {
   return ND_OK;
 }
 
-/* Writes the hashes of `count` > 0 tokens, then rolls over them in place: position i of the
- * fingerprints is read (as the token leaving the window) before it is written. */
+/* Writes the hashes of `count` > 0 tokens, then rolls over them in place: the hash at position
+ * i (the token leaving the window) is read before the fingerprint is written. */
 static void roll_words(nd_shingles *s, const char *text, uint32_t start, const uint32_t *end,
                        size_t count, uint32_t size, nd_hash_key key) {
   uint64_t *fp = s->fingerprint;
@@ -88,7 +88,7 @@ static void place_words(nd_shingles *s, uint32_t start, const uint32_t *end, siz
   }
 }
 
-/* Byte offset of every code point; the number of them. */
+/* Finds the byte offset of every code point and their number. */
 static size_t find_points(uint32_t *point, nd_str text) {
   size_t n = 0;
   for (size_t i = 0; i < text.n; i++) {
@@ -111,7 +111,7 @@ static nd_status make_points(nd_shingles *s, nd_str text, const uint32_t *token_
   const uint32_t *point = s->point;
   size_t n = find_points(s->point, text);
   size_t size = spec.size < n ? spec.size : n;
-  bool whole = n <= spec.size; /* a text that is one shingle */
+  bool whole = n <= spec.size; /* the entire text is one shingle */
   ND_TRY(reserve(s, spec.kind == ND_SHINGLE_CHARS ? n - size + 1 : token_count, places, err));
   uint64_t out = power(base, (uint32_t)size);
   uint64_t h = 0;

@@ -6,15 +6,15 @@
 #include "base/io.h"
 
 enum { PAGE = 512, PROBE_PAGES = 64, MOST_INDEX_BITS = 24 };
-/* More keys are never held in memory: places in the index have 32 bits. */
+/* Most keys in memory: positions in the index have 32 bits. */
 static const uint64_t most_memory = UINT32_MAX * sizeof(uint64_t);
 
 struct nd_shingle_set {
   uint64_t memory;
   char *dir;
-  uint64_t *key; /* all of them, or (a file) those of the page being filled */
+  uint64_t *key; /* all keys or, with a file, those of the page being filled */
   size_t n, cap; /* of `key` */
-  uint64_t size; /* keys in all */
+  uint64_t size; /* total number of keys */
   uint32_t *index;
   unsigned shift;
   int fd;          /* < 0: no file */
@@ -55,7 +55,7 @@ uint64_t nd_shingle_set_size(const nd_shingle_set *s) {
   return s->size;
 }
 
-/* The pages in `key` go to the file. */
+/* Writes the pages in `key` to the file. */
 static nd_status write_pages(nd_shingle_set *s, nd_error *err) {
   for (size_t i = 0; i < s->n; i += PAGE) {
     ND_TRY(nd_array_grow(&s->fence, &s->fence_cap, s->fence_n + 1, sizeof *s->fence, err));
@@ -108,7 +108,7 @@ void nd_shingle_probe_clear(nd_shingle_probe *p) {
   *p = (nd_shingle_probe){0};
 }
 
-/* Is the key among n rising ones? */
+/* Tests whether the key is among n ascending ones. */
 static bool among(const uint64_t *key, size_t n, uint64_t wanted) {
   while (n > 8) {
     size_t half = n / 2;
@@ -154,7 +154,7 @@ nd_status nd_shingle_set_has(bool *out, const nd_shingle_set *s, nd_shingle_prob
     return ND_OK;
   }
   if (key < s->fence[0]) return ND_OK;
-  size_t low = 0, high = s->fence_n; /* the last page whose first key is not above */
+  size_t low = 0, high = s->fence_n; /* find the last page whose first key is at most `key` */
   while (high - low > 1) {
     size_t middle = low + (high - low) / 2;
     if (s->fence[middle] <= key)

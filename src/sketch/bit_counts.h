@@ -1,13 +1,12 @@
-/* For every bit place, whether more than half of n words have it set, so that the
- * sum of +1 and -1 is positive.  Included by the sketches once for each kind of
- * word:
+/* For each bit position, tests whether more than half of n words have it set, so that the sum
+ * of +1 and -1 is positive.  Included by the sketches once per type of word:
  *   COUNTS(name)  the name of a function
  *   WORD          an unsigned integer or a vector of them
  *
- * The counters lie across: plane p holds bit p of the counters of all places, so
- * that adding a word is a few logic operations for all of them.  Sixteen words go
- * through a tree of full adders (Harley and Seal) before a carry reaches the upper
- * planes, and the comparison at the end goes plane by plane:
+ * Counters are stored in bit planes: plane p has bit p of the counters of all positions, so
+ * adding a word is a few logic operations for all of them.  Sixteen words go through a tree of
+ * full adders (Harley and Seal) before a carry reaches the upper planes, and the final
+ * comparison proceeds plane by plane:
  *
  *   16 words → ones, twos, fours, eights (kept) → sixteens → upper[0 …] */
 
@@ -18,8 +17,8 @@ typedef struct COUNTS(counter) {
   uint64_t calls;
 } COUNTS(counter);
 
-/* sum + a + b as a sum and a carry.  (Pointers, since how vectors are passed by
- * value depends on the CPU level, even in a function that is never called.) */
+/* Adds a and b to *sum, with a carry.  (Pointers, because passing vectors by value depends on
+ * the CPU level, even in a function that is never called.) */
 ND_INLINE void COUNTS(add)(WORD *sum, WORD *carry, const WORD *a, const WORD *b) {
   WORD c = *sum, u = *a ^ *b;
   *carry = (*a & *b) | (u & c);
@@ -62,7 +61,7 @@ ND_INLINE void COUNTS(compare)(WORD *above, WORD *equal, const WORD *plane, uint
   }
 }
 
-/* Which counters are at least `bound`, which is not above the words counted. */
+/* Returns the counters that are at least `bound`, which is at most the number of words. */
 ND_INLINE void COUNTS(at_least)(WORD *out, const COUNTS(counter) * c, uint64_t bound) {
   WORD above = {0}, equal = ~above;
   for (unsigned p = c->planes; p-- > 0;)

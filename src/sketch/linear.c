@@ -36,7 +36,7 @@ ND_INLINE uint64_t reduce(uint64_t x) {
   return x >= ND_LINEAR_PRIME ? x - ND_LINEAR_PRIME : x;
 }
 
-/* Each: the smallest of l->least and the values of x[0 .. n), which are below p. */
+/* Each updates l->least with the minima of the values of x[0 .. n), which are below p. */
 static void least_base(const nd_linear *l, const uint64_t *x, size_t n) {
   for (uint32_t j = 0; j < l->k; j++) {
     uint64_t a = l->a[j], b = l->b[j], least = l->least[j];
@@ -57,7 +57,7 @@ static void least_base(const nd_linear *l, const uint64_t *x, size_t n) {
  *   (m = ah xl + al xh) 2^32   = (m >> 29) + (m & (2^29 - 1)) 2^32   < 2^61 + 2^33
  *   al xl                      = (al xl & p) + (al xl >> 61)         < 2^61 + 8
  *
- * so that the sum with b is below 2^64.  VALUE is that, for vectors of any size. */
+ * so the sum with b is below 2^64.  VALUE computes this for vectors of any size. */
 #define VALUE(OP, P, v, a, ah, b, xl, xh)                                          \
   do {                                                                             \
     VEC low = OP(mul_epu32)(a, xl);                                                \
@@ -120,7 +120,8 @@ void nd_linear_sketch_level(uint64_t *out, const nd_linear *l, const uint64_t *f
     memset(out, 0xff, l->k * sizeof *out);
     return;
   }
-  for (uint32_t j = 0; j < l->padded; j++) l->least[j] = INT64_MAX; /* also as a signed number */
+  for (uint32_t j = 0; j < l->padded; j++)
+    l->least[j] = INT64_MAX; /* the maximum as a signed number too */
   uint64_t x[BLOCK];
   for (size_t first = 0; first < n; first += BLOCK) {
     size_t m = n - first < BLOCK ? n - first : BLOCK;

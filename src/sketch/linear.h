@@ -1,13 +1,13 @@
-/* Min values of k linear functions h(x) = (A x + B) mod p, the classic sketch
+/* MinHash values of k linear functions h(x) = (A x + B) mod p, the classic sketch
  * (Broder et al.; Williams and Giles 2013, section 3.2, with k = 84).
  *
- * p = 2^61 - 1, A from 1 to p - 1, B from 0 to p - 1, all products whole: no
- * overflow.  x is a shingle's 64-bit fingerprint modulo p.  A document of n
+ * p = 2^61 - 1, A from 1 to p - 1, B from 0 to p - 1, products without
+ * overflow.  x is the 64-bit fingerprint of a shingle modulo p.  A document of n
  * shingles costs k n steps; minhash.h is faster for the same estimate.
  *
- * x is a random number itself (a seeded hash), so over the choice of the seed
- * each shingle of a set is equally likely to have the smallest value, whatever
- * A and B are, and a position agrees with probability exactly the resemblance. */
+ * x is itself random (a seeded hash), so over the choice of the seed each shingle of a set is
+ * equally likely to have the smallest value, for any A and B, and the probability that a
+ * position agrees is exactly the resemblance. */
 #ifndef ND_SKETCH_LINEAR_H
 #define ND_SKETCH_LINEAR_H
 
@@ -25,10 +25,10 @@ typedef struct nd_linear {
 nd_status nd_linear_init(nd_linear *l, uint32_t k, uint64_t seed, nd_error *err) ND_MUST_CHECK;
 void nd_linear_clear(nd_linear *l);
 
-/* Writes k values below p to `out`; with no shingles UINT64_MAX. */
+/* Writes k values below p to `out`, or UINT64_MAX if there are no shingles. */
 void nd_linear_sketch(uint64_t *out, const nd_linear *l, const uint64_t *fingerprint, size_t n);
 
-/* For tests: with the code of one CPU level, which must be one that runs here. */
+/* For tests: uses a given CPU level, which must be supported. */
 void nd_linear_sketch_level(uint64_t *out, const nd_linear *l, const uint64_t *fingerprint,
                             size_t n, nd_cpu_level level);
 

@@ -31,8 +31,8 @@ void nd_minhash_clear(nd_minhash *m) {
   *m = (nd_minhash){0};
 }
 
-/* One round of throwing every fingerprint into a random position; returns how
- * many empty ones it reached, if it shall count. */
+/* One round that assigns every fingerprint to a random position; returns the number of empty
+ * positions reached, if requested. */
 ND_INLINE uint32_t throw_all(uint64_t *restrict out, const uint64_t *restrict fp, size_t n,
                              uint32_t k, uint32_t round, uint64_t key, bool count) {
   uint64_t stamp = (uint64_t)round << VALUE_BITS;
@@ -48,7 +48,7 @@ ND_INLINE uint32_t throw_all(uint64_t *restrict out, const uint64_t *restrict fp
   return reached;
 }
 
-/* Rounds k … 2k-1: the smallest value of all fingerprints, for one position. */
+/* A round from k to 2k-1: the smallest value of all fingerprints, for one position. */
 static uint64_t fill_one(const uint64_t *fp, size_t n, uint32_t round, uint64_t key) {
   uint64_t best = UINT64_MAX;
   for (size_t i = 0; i < n; i++) {
@@ -65,9 +65,8 @@ static uint32_t count_filled(const uint64_t *out, uint32_t k) {
   return filled;
 }
 
-/* A repetitive text would be thrown again and again for nothing: keep each
- * fingerprint once.  Open addressing; zero is stored as one (a harmless
- * collision of two fingerprints). */
+/* Removes repeated fingerprints, which would only cost time in every round.  Open addressing;
+ * zero is stored as one (a harmless collision of two fingerprints). */
 static nd_status distinct(nd_minhash *m, const uint64_t **fp, size_t *n, nd_error *err) {
   size_t slots = 64;
   while (slots < 2 * *n) slots *= 2;
@@ -101,7 +100,7 @@ nd_status nd_minhash_sketch(uint64_t *out, nd_minhash *m, const uint64_t *finger
   for (uint32_t round = 0; round < m->k; round++) {
     if (round == DISTINCT_AFTER) ND_TRY(distinct(m, &fp, &n, err));
     uint64_t key = m->round_key[round];
-    if (n < m->k / 4) { /* many rounds to come: count */
+    if (n < m->k / 4) { /* many rounds follow: count empty positions */
       filled += throw_all(out, fp, n, m->k, round, key, true);
     } else {
       throw_all(out, fp, n, m->k, round, key, false);

@@ -1,13 +1,12 @@
-/* MinHash sketches: k positions, each equal in two documents with probability
- * exactly their Jaccard resemblance.
+/* MinHash sketches: k positions, each equal in two documents with a probability of exactly
+ * their resemblance.
  *
  * The family is "fast similarity sketching" (Dahlgaard, Knudsen, Thorup, FOCS
- * 2017): round by round every shingle is thrown into one of the k positions at
- * random, and a position keeps the smallest value of the first round that
- * reached it.  Rounds go on until no position is empty (rounds k … 2k-1 visit
- * the positions one by one, so it ends).  The estimate is unbiased and its
- * variance is at most that of k independent permutations, but a document of n
- * shingles costs about max(n, k ln k) steps instead of k n.
+ * 2017): in each round every shingle is assigned to one of the k positions at random, and a
+ * position keeps the smallest value of the first round that reached it.  Rounds continue until
+ * no position is empty; rounds k to 2k-1 visit one position each, so the algorithm ends.  The
+ * estimate is unbiased with a variance of at most that of k independent permutations, but a
+ * document of n shingles costs about max(n, k ln k) steps instead of k n.
  *
  *   value = round (12 bits) | random (52 bits)
  */
@@ -33,16 +32,16 @@ typedef struct nd_minhash {
 } nd_minhash;
 
 nd_status nd_minhash_init(nd_minhash *m, uint32_t k, uint64_t seed, nd_error *err) ND_MUST_CHECK;
-/* The same with a family to choose; all other functions are the same for both. */
+/* Likewise with a given family; the other functions work for both. */
 nd_status nd_minhash_init_family(nd_minhash *m, nd_family family, uint32_t k, uint64_t seed,
                                  nd_error *err) ND_MUST_CHECK;
 void nd_minhash_clear(nd_minhash *m);
 
-/* Writes k values to `out`.  No shingles: all values are UINT64_MAX. */
+/* Writes k values to `out`, all UINT64_MAX if there are no shingles. */
 nd_status nd_minhash_sketch(uint64_t *out, nd_minhash *m, const uint64_t *fingerprint, size_t n,
                             nd_error *err) ND_MUST_CHECK;
 
-/* The share of positions that agree: the estimated resemblance. */
+/* Returns the share of positions that agree: the estimated resemblance. */
 double nd_minhash_estimate(const uint64_t *a, const uint64_t *b, uint32_t k);
 
 #endif

@@ -1,5 +1,5 @@
 /* Random projections; see projection.h.  Eight words of a sketch, 512 bits, are
- * made side by side; the counting is bit_counts.h's. */
+ * computed at once, with the counters of bit_counts.h. */
 #include "sketch/projection.h"
 
 #include "base/bits.h"
@@ -23,7 +23,7 @@ nd_status nd_projection_init(nd_projection *p, uint32_t bits, uint64_t seed, nd_
   return ND_OK;
 }
 
-/* nd_mix(x + key) in every lane. */
+/* Computes nd_mix(x + key) in every lane. */
 ND_INLINE void entries(lanes *out, const lanes *keys, uint64_t fingerprint) {
   lanes x = *keys + fingerprint;
   x ^= x >> 30;
@@ -33,7 +33,7 @@ ND_INLINE void entries(lanes *out, const lanes *keys, uint64_t fingerprint) {
   *out = x ^ (x >> 31);
 }
 
-/* Words first … first + 7 of the sketch, of n >= 1 fingerprints. */
+/* Computes the words from `first` to first + 7 of the sketch of n >= 1 fingerprints. */
 ND_INLINE void eight_words(uint64_t out[LANES], const uint64_t key[LANES], const uint64_t *fp,
                            size_t n) {
   lanes keys;

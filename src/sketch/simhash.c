@@ -28,7 +28,7 @@ void nd_frequencies_clear(nd_frequencies *f) {
   f->count = NULL;
 }
 
-/* A fingerprint's counters: one of the first and one of the last eight of a line. */
+/* The counters of a fingerprint: one of the first and one of the last eight of a cache line. */
 static void places(size_t at[2], uint64_t fingerprint) {
   uint64_t h = nd_mix(fingerprint ^ 0x66726571u);
   size_t line = (h & (LINES - 1)) * 16;
@@ -36,8 +36,7 @@ static void places(size_t at[2], uint64_t fingerprint) {
   at[1] = line + 8 + (h >> 40 & 7);
 }
 
-/* The same of up to BLOCK fingerprints; they lie all over the memory, so that it
- * is told ahead. */
+/* Likewise for up to BLOCK fingerprints, whose counters are spread over memory: prefetches them. */
 static void places_of(size_t at[BLOCK][2], const nd_frequencies *f, const uint64_t *fp, size_t n) {
   for (size_t t = 0; t < n; t++) {
     places(at[t], fp[t]);
@@ -60,8 +59,8 @@ uint32_t nd_frequencies_get(const nd_frequencies *f, uint64_t fingerprint) {
 uint32_t nd_idf(uint64_t documents, uint32_t df) {
   if (df == 0) df = 1;
   if (documents < df) documents = df;
-  /* y = 1 + N / df with 32 bits after the point, then log2 bit by bit: squaring
-   * a number of [1, 2) doubles its logarithm. */
+  /* y = 1 + N / df with 32 fractional bits, then log2 bit by bit: squaring a number in [1, 2)
+   * doubles its logarithm. */
   if (documents > UINT32_MAX) documents = UINT32_MAX;
   uint64_t y = (UINT64_C(1) << 32) + ((documents << 32) / df - (documents == UINT32_MAX));
   unsigned whole = 31 - (unsigned)__builtin_clzll(y);
@@ -77,10 +76,10 @@ uint32_t nd_idf(uint64_t documents, uint32_t df) {
   return log;
 }
 
-/* --- different tokens ---------------------------------------------------------- */
+/* --- distinct tokens ----------------------------------------------------------- */
 
-/* Fills list (and times, if asked to); *n becomes the number of different ones.
- * Open addressing; a slot holds 1 + a place in the list. */
+/* Fills list (and times, if requested) with the *n distinct tokens.  Open addressing; a slot
+ * holds 1 + an index into the list. */
 ND_INLINE nd_status distinct(nd_simhash *s, const uint64_t *fp, size_t *n, bool times,
                              nd_error *err) {
   size_t slots = 64;
@@ -97,7 +96,7 @@ ND_INLINE nd_status distinct(nd_simhash *s, const uint64_t *fp, size_t *n, bool 
     uint64_t x = fp[i];
     size_t at = nd_hash_slot(x, secret, slots);
     while (slot[at] && list[slot[at]] != x) at = (at + 1) & (slots - 1);
-    /* New or not is a toss-up: no branch. */
+    /* Unpredictable, so no branch. */
     bool fresh = slot[at] == 0;
     found += fresh;
     slot[at] = fresh ? (uint32_t)found : slot[at];
@@ -141,7 +140,7 @@ void nd_simhash_clear(nd_simhash *s) {
   *s = (nd_simhash){0};
 }
 
-/* Votes of equal weight. */
+/* Computes votes of equal weight. */
 static uint64_t count_votes(const uint64_t *fp, size_t n, uint64_t key) {
   bits_counter c;
   bits_start(&c);
@@ -205,7 +204,7 @@ static void add_weights_level(uint64_t sum[64], const uint64_t *word, const uint
   add_weights_base(sum, word, weight, n);
 }
 
-/* tf-idf of the different tokens in list and times, which count from 1. */
+/* Computes tf-idf of the distinct tokens in list and times, which start at index 1. */
 static uint64_t weigh_votes(nd_simhash *s, size_t n, nd_cpu_level level) {
   const nd_frequencies *f = s->frequencies;
   uint64_t documents = atomic_load_explicit(&f->documents, memory_order_relaxed);

@@ -5,12 +5,12 @@
  * with +weight where a bit is 1, with -weight where it is 0.  A bit of the
  * document is 1 when its sum is positive.
  *
- *   ONE     every different token counts once
- *   TF      as often as it occurs
- *   TF-IDF  as often as it occurs, times idf = log2(1 + N / df) in steps of 1/256,
- *           of N documents df of which have the token
+ *   ONE     1 for every distinct token
+ *   TF      number of occurrences
+ *   TF-IDF  number of occurrences times idf = log2(1 + N / df) in steps of 1/256, where df of
+ *           N documents have the token
  *
- * Integers only: the same bits on every machine. */
+ * Integer arithmetic only, so the bits are the same on every machine. */
 #ifndef ND_SKETCH_SIMHASH_H
 #define ND_SKETCH_SIMHASH_H
 
@@ -21,11 +21,11 @@
 
 typedef enum nd_weights { ND_WEIGHTS_ONE, ND_WEIGHTS_TF, ND_WEIGHTS_TFIDF } nd_weights;
 
-/* --- in how many documents a token occurs ---------------------------------- */
-/* A count-min sketch of 2^23 counters (32 MiB), whatever the number of documents:
- * every token has two counters in one cache line.  Its df is the smaller of them:
- * never below the true number, and above it only when other tokens hit both.
- * Threads may add at the same time; sums do not depend on the order. */
+/* --- document frequencies of tokens ------------------------------------------- */
+/* A count-min sketch of 2^23 counters (32 MiB) for any number of documents: every token has two
+ * counters in one cache line.  Its df is the smaller of them: never below the true number, and
+ * above it only if other tokens use both.  Threads may add concurrently; sums do not depend on
+ * the order. */
 typedef struct nd_frequencies {
   _Atomic uint32_t *count; /* line after line, sixteen each */
   _Atomic uint64_t documents;
@@ -34,7 +34,7 @@ typedef struct nd_frequencies {
 nd_status nd_frequencies_init(nd_frequencies *f, nd_error *err) ND_MUST_CHECK;
 void nd_frequencies_clear(nd_frequencies *f);
 uint32_t nd_frequencies_get(const nd_frequencies *f, uint64_t fingerprint);
-/* log2(1 + N / df) in steps of 1/256, rounded down; df = 0 counts as 1, N < df as df. */
+/* Returns log2(1 + N / df) in steps of 1/256, rounded down; df = 0 counts as 1, N < df as df. */
 uint32_t nd_idf(uint64_t documents, uint32_t df);
 
 /* --- the sketch ---------------------------------------------------------------- */
@@ -45,11 +45,11 @@ typedef struct nd_simhash {
   nd_weights weights;
   uint64_t key;
   const nd_frequencies *frequencies; /* TF-IDF; borrowed */
-  uint32_t *slot;                    /* scratch: a table of the different tokens … */
-  uint64_t *list;                    /* … a list of them, from place 1 on … */
-  uint32_t *times;                   /* … and how often each occurs */
+  uint32_t *slot;                    /* scratch: hash table of the distinct tokens */
+  uint64_t *list;                    /* scratch: the distinct tokens, from index 1 */
+  uint32_t *times;                   /* scratch: occurrences of each */
   size_t slot_cap, list_cap, times_cap;
-  /* nd_idf of frequencies met, for so many documents: one for each slot. */
+  /* cache of nd_idf by frequency, for a number of documents */
   uint64_t idf_documents;
   uint32_t idf_df[ND_IDF_SLOTS], idf[ND_IDF_SLOTS];
 } nd_simhash;
@@ -59,16 +59,16 @@ nd_status nd_simhash_init(nd_simhash *s, nd_weights weights, uint64_t seed,
                           const nd_frequencies *frequencies, nd_error *err) ND_MUST_CHECK;
 void nd_simhash_clear(nd_simhash *s);
 
-/* A document's tokens count for the frequencies, each once; `s` is only scratch. */
+/* Counts the tokens of a document, each once; `s` is only scratch. */
 nd_status nd_simhash_count(nd_frequencies *f, nd_simhash *s, const uint64_t *fingerprint, size_t n,
                            nd_error *err) ND_MUST_CHECK;
 
-/* The sketch of a document's tokens (nd_shingle_make with words:1, or shingles);
- * 0 of none.  n < 2^32. */
+/* Returns the sketch of the tokens of a document (nd_shingle_make with words:1, or shingles); 0
+ * if there are none.  n < 2^32. */
 nd_status nd_simhash_sketch(uint64_t *out, nd_simhash *s, const uint64_t *fingerprint, size_t n,
                             nd_error *err) ND_MUST_CHECK;
 
-/* For tests: with the code of one CPU level, which must be one that runs here. */
+/* For tests: uses a given CPU level, which must be supported. */
 nd_status nd_simhash_sketch_level(uint64_t *out, nd_simhash *s, const uint64_t *fingerprint,
                                   size_t n, nd_cpu_level level, nd_error *err) ND_MUST_CHECK;
 

@@ -1,9 +1,9 @@
-/* Sketches by voting that can grow: the sums behind a simhash or a projection.
+/* Updatable sketches: the sums from which a simhash or a projection is computed.
  *
- * Every fingerprint x adds +1 or -1 to each of 64 sums a word, as the bits of
- * nd_mix(x + key) say; a bit of the sketch is 1 when its sum is positive.  Sums of
- * two documents add up to those of both, which their bits alone do not tell.  The
- * bits equal those of projection.h, and of simhash.h with weights by frequency. */
+ * Every fingerprint x adds +1 or -1 to each of 64 sums per word, by the bits of nd_mix(x + key);
+ * a bit of the sketch is 1 if its sum is positive.  The sums of two documents add up to those of
+ * both, unlike their bits.  The bits equal those of projection.h, and of simhash.h with weights
+ * by frequency. */
 #ifndef ND_SKETCH_VOTES_H
 #define ND_SKETCH_VOTES_H
 

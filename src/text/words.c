@@ -1,20 +1,17 @@
 /* Text → tokens, in one pass and without a copy of the normalised text.
  *
- * The definition is casefold(NFKC(text)) cut in runs of L, M, N.  ASCII goes
- * through a vector kernel, 64 bytes a step.  Any other code point is looked up
- * in the table of unicode.h, which nearly always says what it becomes.  Only
- * where a code point may combine with the ones before it (a Hangul jamo, an
- * accent on its own) the output is taken back to the last normalisation
- * boundary and ICU normalises from there to the next one.  Folding looks at
- * single code points, so it can be done after that, one by one.
+ * Tokens are the runs of L, M, N in casefold(NFKC(text)).  A vector kernel processes ASCII, 64
+ * bytes per step.  Other code points are looked up in the table of unicode.h, which nearly
+ * always has the result.  Only if a code point may combine with the ones before it (a Hangul
+ * jamo, a separate accent), the output returns to the last normalisation boundary and ICU
+ * normalises from there to the next one.  Folding maps single code points, so it can follow.
  *
  * Two rules make this exact for any bytes:
  * - every maximal invalid part of UTF-8 counts as U+FFFD, which separates tokens
  *   and combines with nothing;
- * - a boundary and the code points after it that have none before them are
- *   normalised together only up to ND_UNICODE_SPAN code points, the next ones
- *   begin anew.  No language writes such clusters, and a million accents on one
- *   letter take linear time (UAX #15 limits them to 30 for the same reason).
+ * - at most ND_UNICODE_SPAN code points without a boundary between them are normalised
+ *   together; the next ones start a new span.  No language has such clusters, and a million
+ *   accents on one letter take linear time (UAX #15 limits them to 30 for this reason).
  *
  * Marks whose Script is Inherited are ordinary token characters: a voiced mark
  * that has not combined with its kana is a WORD, not a SINGLE. */
@@ -24,20 +21,20 @@
 #include "text/words_ascii.h"
 
 enum {
-  SEGMENT = 1 << 16, /* bytes of input for which room is made at once */
-  AHEAD = 4          /* so many ASCII bytes in a row are work for the kernel */
+  SEGMENT = 1 << 16, /* bytes of input for which room is reserved at once */
+  AHEAD = 4          /* consecutive ASCII bytes that are passed to the kernel */
 };
 
-/* A walk over one document.  `span` is the state before the last boundary. */
+/* Progress over a document.  `span` is the state before the last boundary. */
 typedef struct walker {
   nd_words_run r;
   const nd_words_kernel *kernel;
   nd_tokens *tokens;
   size_t stop;
   size_t span_i, span_p, span_count;
-  unsigned span_length; /* code points since then; ND_UNICODE_SPAN: begin anew */
-  unsigned span_class;  /* combining class of the last one, 255: not known */
-  unsigned per_byte;    /* room to keep for each byte: of text, and half of it of ends */
+  unsigned span_length; /* code points since then, at most ND_UNICODE_SPAN */
+  unsigned span_class;  /* combining class of the last one, 255 if unknown */
+  unsigned per_byte;    /* reserved text per byte of input; half as much for ends */
 } walker;
 
 ND_INLINE uint32_t load32(const char *p) {
@@ -56,7 +53,7 @@ ND_INLINE void store32(char *p, uint32_t w) {
   memcpy(p, &w, 4);
 }
 
-/* Room for `bytes` of text and as many ends, and for the rest of the segment. */
+/* Makes room for `bytes` of text and as many ends, and for the rest of the segment. */
 static nd_status make_room(walker *s, size_t bytes, nd_error *err) {
   size_t left = s->stop > s->r.i ? s->stop - s->r.i : 0;
   size_t text = bytes + s->per_byte * left + ND_WORDS_SLACK;
@@ -80,7 +77,7 @@ ND_INLINE void close_token(nd_words_run *r) {
   r->open = 0;
 }
 
-/* One code point of the result, in UTF-8. */
+/* Appends a code point of the result, in UTF-8. */
 ND_INLINE void put(nd_words_run *r, nd_unicode_kind kind, const void *bytes, unsigned n,
                    bool each) {
   if (kind == ND_UNICODE_WORD && !each) {
@@ -97,7 +94,7 @@ ND_INLINE void put(nd_words_run *r, nd_unicode_kind kind, const void *bytes, uns
   close_token(r);
 }
 
-/* The bytes of a WORD entry, which may be several code points. */
+/* Appends the bytes of a WORD entry, possibly several code points. */
 static void put_each(nd_words_run *r, uint32_t payload, unsigned n) {
   char bytes[4];
   store32(bytes, payload);
@@ -109,7 +106,7 @@ static void put_each(nd_words_run *r, uint32_t payload, unsigned n) {
   }
 }
 
-/* A MORE entry: several code points; keeps room for `also` bytes after them. */
+/* Appends the code points of a MORE entry; keeps room for `also` bytes after them. */
 static nd_status put_list(walker *s, const uint8_t *list, size_t also, bool each, nd_error *err) {
   size_t bytes = 0;
   while (list[bytes]) bytes += 1 + (list[bytes] & 15u);
@@ -119,7 +116,7 @@ static nd_status put_list(walker *s, const uint8_t *list, size_t also, bool each
   return ND_OK;
 }
 
-/* A code point that stands in normalised text. */
+/* Appends a code point of normalised text. */
 static nd_status put_normal(walker *s, uint32_t cp, size_t also, bool each, nd_error *err) {
   const nd_unicode_block *block;
   ND_TRY(nd_unicode_block_of(&block, cp, err));
@@ -142,8 +139,8 @@ static nd_status put_normal(walker *s, uint32_t cp, size_t also, bool each, nd_e
   return ND_OK;
 }
 
-/* Takes the output back to the last boundary, and goes from there to the next
- * one, or for ND_UNICODE_SPAN code points, with ICU. */
+/* Returns the output to the last boundary, and normalises with ICU from there to the next
+ * boundary, at most ND_UNICODE_SPAN code points. */
 static nd_status put_span(walker *s, bool each, nd_error *err) {
   nd_words_run *r = &s->r;
   uint32_t from[ND_UNICODE_SPAN], to[ND_UNICODE_SPAN_ROOM];
@@ -168,7 +165,7 @@ static nd_status put_span(walker *s, bool each, nd_error *err) {
     r->i += length;
   }
   ND_TRY(nd_unicode_nfkc(to, &made, from, count, err));
-  ND_TRY(make_room(s, 8 * made, err)); /* 8 hold any entry but MORE */
+  ND_TRY(make_room(s, 8 * made, err)); /* 8 bytes suffice for any entry except MORE */
   for (size_t k = 0; k < made; k++) ND_TRY(put_normal(s, to[k], 8 * (made - k), each, err));
   s->span_length = ND_UNICODE_SPAN;
   return ND_OK;
@@ -179,15 +176,15 @@ static nd_status put_span(walker *s, bool each, nd_error *err) {
 #define PLAIN_WORD ((uint32_t)ND_UNICODE_WORD << ND_UNICODE_KIND_SHIFT)
 #define PLAIN_SINGLE ((uint32_t)ND_UNICODE_SINGLE << ND_UNICODE_KIND_SHIFT | ND_UNICODE_ID)
 
-/* The entry of a code point below 0x10000; 0 is no entry at all. */
+/* Returns the entry of a code point below 0x10000, or 0 if there is none yet. */
 ND_INLINE uint32_t entry_if_loaded(uint32_t cp) {
   const nd_unicode_block *block =
       atomic_load_explicit(&nd_unicode_blocks[cp >> 8], memory_order_acquire);
   return ND_LIKELY(block != NULL) ? block->entry[cp & 255] : 0;
 }
 
-/* Runs of letters, of `length` bytes each, that go straight into a word; returns
- * where the output of the last one begins, or p when there was none. */
+/* Appends a run of letters of `length` bytes each that need no further work; returns the start
+ * of the last one in the output, or p if there is none. */
 ND_INLINE size_t letters(nd_words_run *r, size_t limit, const unsigned length) {
   size_t last = r->p;
   while (r->i < limit) {
@@ -198,7 +195,7 @@ ND_INLINE size_t letters(nd_words_run *r, size_t limit, const unsigned length) {
     } else {
       if ((w & 0xC0C0F0) != 0x8080E0) break;
       cp = (w & 15) << 12 | (w >> 8 & 63) << 6 | (w >> 16 & 63);
-      if (cp < 0x800) break; /* surrogates are no letters in the table */
+      if (cp < 0x800) break; /* surrogates are not letters in the table */
     }
     uint32_t e = entry_if_loaded(cp);
     if ((e & PLAIN_BITS) != PLAIN_WORD) break;
@@ -210,7 +207,7 @@ ND_INLINE size_t letters(nd_words_run *r, size_t limit, const unsigned length) {
   return last;
 }
 
-/* Runs of ideographs and kana that stay as they are. */
+/* Appends a run of ideographs and kana that map to themselves. */
 ND_INLINE void ideographs(nd_words_run *r, size_t limit) {
   while (r->i < limit) {
     uint32_t w = load32(r->in + r->i);
@@ -226,7 +223,7 @@ ND_INLINE void ideographs(nd_words_run *r, size_t limit) {
   }
 }
 
-/* Code point by code point, until the kernel has something to do again. */
+/* Processes single code points until the kernel can continue. */
 ND_INLINE nd_status walk(walker *s, const bool each, nd_error *err) {
   nd_words_run r = s->r;
   size_t span_i = s->span_i, span_p = s->span_p, span_count = s->span_count;
@@ -241,11 +238,11 @@ ND_INLINE nd_status walk(walker *s, const bool each, nd_error *err) {
       w = load32(r.in + r.i);
       if (!each && (w & 0x80808080) == 0) break;
     } else {
-      char pad[4] = {0}; /* zeros continue nothing, a cut sequence is invalid */
+      char pad[4] = {0}; /* zeros are not continuation bytes, so a truncated sequence is invalid */
       memcpy(pad, r.in + r.i, r.n - r.i < 4 ? r.n - r.i : 4);
       w = load32(pad);
     }
-    /* Two letters or ideographs in a row: more will follow, in a loop of their own. */
+    /* Two letters or ideographs in a row: more are likely, so use a separate loop. */
     bool two = (w & 0xC000E0) == 0xC000C0, three = (w & 0xF00000F0) == 0xE00000E0;
     if ((two || three) && r.i < limit) {
       size_t before = r.i, last = two ? letters(&r, limit, 2) : letters(&r, limit, 3);
@@ -279,7 +276,7 @@ ND_INLINE nd_status walk(walker *s, const bool each, nd_error *err) {
       length = 4;
       if (ND_UNLIKELY(cp - 0x10000 >= 0x100000)) goto invalid;
     } else {
-    invalid: /* byte by byte: what follows in the same part is invalid too */
+    invalid: /* one byte: the rest of the same part is invalid too */
       cp = 0xFFFD;
       length = 1;
     }
@@ -357,10 +354,10 @@ static nd_status walk_each(walker *s, nd_error *err) {
   return walk(s, true, err);
 }
 
-/* ASCII by the kernel; then the boundary is before its last byte. */
+/* Processes ASCII by the kernel; the boundary is then before its last byte. */
 static void run_ascii(walker *s) {
   nd_words_run *r = &s->r;
-  s->kernel->ascii(r, s->stop); /* at least one byte: it stands on ASCII */
+  s->kernel->ascii(r, s->stop); /* at least one byte, as it is at ASCII */
   s->span_i = r->i - 1;
   s->span_p = r->p - r->open; /* an open token ends in that byte */
   s->span_count = r->count;
@@ -371,12 +368,12 @@ static void run_ascii(walker *s) {
 static nd_status split(nd_tokens *out, nd_str utf8, nd_token_kind kind,
                        const nd_words_kernel *kernel, nd_error *err) {
   size_t begin = out->text.n;
-  if (out->count) { /* go on after them */
+  if (out->count) { /* append to the tokens */
     ND_TRY(nd_buf_append(&out->text, " ", 1, err));
     begin++;
   }
-  /* A token takes its bytes and a space.  WORDS: at most two bytes for each of
-   * input, and a token for two.  CODEPOINTS: İ is two bytes and gives five. */
+  /* A token takes its bytes and a space.  WORDS: at most two bytes per byte of input, and a
+   * token per two.  CODEPOINTS: the two bytes of İ give five. */
   walker s = {.r = {.in = utf8.p, .n = utf8.n, .p = begin, .count = out->count},
               .kernel = kernel,
               .tokens = out,

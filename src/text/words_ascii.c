@@ -1,5 +1,5 @@
-/* The vector part of the tokeniser: for each level what a block of 64 bytes is,
- * around the one body in words_kernel.h. */
+/* The vector part of the tokeniser: operations on a block of 64 bytes per SIMD level, used by
+ * the body in words_kernel.h. */
 #include "text/words_ascii.h"
 
 #if ND_X86
@@ -36,7 +36,7 @@ ND_INLINE void base_store(char *p, base_block b) {
   memcpy(p, &b, 64);
 }
 
-/* The top bits of eight bytes as one byte. */
+/* Returns the top bits of eight bytes as one byte. */
 ND_INLINE uint64_t top_bits(uint64_t x) {
   return ((x >> 7 & ONES) * 0x0102040810204080u) >> 56;
 }
@@ -49,7 +49,7 @@ ND_INLINE uint64_t base_high(base_block b) {
   return mask;
 }
 
-/* 0x80 in each byte that is in [lo, hi]; right for bytes < 0x80 only. */
+/* Returns 0x80 in each byte in [lo, hi]; only for bytes < 0x80. */
 ND_INLINE uint64_t between(uint64_t x, unsigned lo, unsigned hi) {
   return (x + (0x80 - lo) * ONES) & ~(x + (0x7F - hi) * ONES) & 0x80 * ONES;
 }
@@ -57,7 +57,7 @@ ND_INLINE uint64_t between(uint64_t x, unsigned lo, unsigned hi) {
 ND_INLINE uint64_t base_classify(base_block *b) {
   uint64_t mask = 0;
   for (int i = 0; i < 8; i++) {
-    /* Bytes >= 0x80 are out of the game, but must not carry into the next. */
+    /* Bytes >= 0x80 do not matter, but must not carry into the next byte. */
     uint64_t t = (b->v[i] & 0x7F * ONES) | 0x20 * ONES;
     uint64_t x = b->v[i] & 0x7F * ONES;
     uint64_t word = (between(t, 'a', 'z') | between(x, '0', '9')) & ~b->v[i];
@@ -77,8 +77,8 @@ ND_INLINE uint64_t base_equal_space(base_block b) {
   return mask;
 }
 
-/* Copies run by run; each copy is a whole block, the next one covers its rest.  Not all
- * bytes are kept. */
+/* Copies run by run; each copy is an entire block, whose rest the next one overwrites.
+ * Requires that not all bytes are kept. */
 #define COMPACT_BY_RUNS(level, out, from, keep)                   \
   while (keep) {                                                  \
     unsigned skip = (unsigned)__builtin_ctzll(keep);              \
@@ -141,7 +141,7 @@ ND_TARGET_SSE41 ND_INLINE uint64_t sse41_classify(sse41_block *b) {
   const __m128i bit = _mm_set1_epi8(0x20);
   __m128i w[4];
   for (int i = 0; i < 4; i++) {
-    __m128i t = _mm_or_si128(b->v[i], bit); /* digits have this bit already */
+    __m128i t = _mm_or_si128(b->v[i], bit); /* digits already have this bit */
     __m128i a = _mm_sub_epi8(t, _mm_set1_epi8('a'));
     __m128i d = _mm_sub_epi8(b->v[i], _mm_set1_epi8('0'));
     a = _mm_cmpeq_epi8(_mm_min_epu8(a, _mm_set1_epi8(25)), a);
@@ -163,7 +163,7 @@ ND_TARGET_SSE41 ND_INLINE void sse41_compact(char *out, sse41_block b, const cha
   COMPACT_BY_RUNS(sse41, out, from, keep)
 }
 
-/* Eight at a time without asking: what is too much is written over. */
+/* Writes eight at a time; the next ones overwrite the excess. */
 #define ENDS_BY_EIGHT(end, e, drop, base)                                                \
   uint32_t *behind = end + __builtin_popcountll(e);                                      \
   while (end < behind) {                                                                 \
@@ -330,7 +330,7 @@ TARGET ND_INLINE uint32_t *vbmi2_ends(uint32_t *end, uint64_t e, uint64_t drop, 
   if (ND_UNLIKELY(count > 16)) {
     _mm512_storeu_si512(
         end + 16, _mm512_add_epi32(first, _mm512_cvtepu8_epi32(_mm512_extracti32x4_epi32(at, 1))));
-    if (count > 32) { /* only where `spaces` meets a text of empty tokens */
+    if (count > 32) { /* only `spaces` on a text of empty tokens */
       _mm512_storeu_si512(
           end + 32,
           _mm512_add_epi32(first, _mm512_cvtepu8_epi32(_mm512_extracti32x4_epi32(at, 2))));
@@ -344,7 +344,7 @@ TARGET ND_INLINE uint32_t *vbmi2_ends(uint32_t *end, uint64_t e, uint64_t drop, 
 #include "text/words_kernel.h"
 #endif
 
-/* --- which one --------------------------------------------------------------- */
+/* --- dispatch ---------------------------------------------------------------- */
 static const nd_words_kernel kernels[] = {
     {"base", base_ascii, base_spaces},
 #if ND_X86

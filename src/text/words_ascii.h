@@ -1,5 +1,5 @@
-/* Inside of the tokeniser: the ASCII kernels, one per SIMD level, all with the
- * same result.  words.c picks one; the tests call each. */
+/* The ASCII kernels of the tokeniser, one per SIMD level, all with the same result; internal
+ * to words.c. */
 #ifndef ND_TEXT_WORDS_ASCII_H
 #define ND_TEXT_WORDS_ASCII_H
 
@@ -7,9 +7,8 @@
 #include "base/mem.h"
 #include "text/text.h"
 
-/* A tokeniser at work.  out[0 .. p) is final but for this: `open` says that the
- * last token has no end yet; else out is empty or ends with a space, and every
- * token in it has its end. */
+/* State of the tokeniser.  out[0 .. p) is final.  If `open`, the last token has no end yet;
+ * otherwise out is empty or ends with a space, and every token has its end. */
 typedef struct nd_words_run {
   const char *in;
   size_t i, n; /* next byte, number of bytes */
@@ -21,9 +20,9 @@ typedef struct nd_words_run {
 } nd_words_run;
 
 enum {
-  /* A kernel may step over `stop` by less than this … */
+  /* A kernel may exceed `stop` by less than this. */
   ND_WORDS_STEP = 64,
-  /* … and write this many bytes and ends after the last that count. */
+  /* A kernel may write this many bytes and ends after the last valid ones. */
   ND_WORDS_SLACK = 128
 };
 
@@ -33,14 +32,14 @@ typedef struct nd_words_kernel {
    * little later.  out has room for one byte more than the bytes read, end for
    * half as many, plus the slack. */
   void (*ascii)(nd_words_run *r, size_t stop);
-  /* Writes base + the place of every space in p[0 .. n); returns how many. */
+  /* Writes base + the position of every space in p[0 .. n); returns their number. */
   size_t (*spaces)(uint32_t *end, const char *p, size_t n, uint32_t base);
 } nd_words_kernel;
 
-/* The kernels that this machine can run, slowest first; *n of them. */
+/* Returns the *n kernels that this machine can run, slowest first. */
 const nd_words_kernel *nd_words_kernels(size_t *n);
 
-/* The one that nd_cpu() asks for. */
+/* Returns the kernel for nd_cpu(). */
 const nd_words_kernel *nd_words_kernel_best(void);
 
 /* nd_words_split with a given kernel. */

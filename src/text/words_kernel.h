@@ -4,15 +4,14 @@
  *   case with a space for every other byte), equal_space, store,
  *   compact (the bytes under `keep` moved together; `from` is where the block
  *   was loaded, 64 bytes after it are readable),
- *   ends (base + the place of each bit of e after the bits of drop are taken
- *   out; returns behind the last).
+ *   ends (base + the position of each bit of e after removing the bits of drop; returns the
+ *   end of the output).
  *
- * No token is walked.  With w the token bytes and after = w << 1, the bytes to
- * keep are w | after (a token and the one separator that follows it), and a
- * token ends where after & ~w.  In plain prose nearly all bytes are kept, so
- * that the text is one copy per 64 bytes. */
+ * There is no loop over tokens.  With the token bytes w and after = w << 1, the bytes to keep
+ * are w | after (a token and the separator after it), and a token ends at each bit of
+ * after & ~w.  In prose nearly all bytes are kept, so the text is one copy per 64 bytes. */
 
-/* One block, of which the bytes under `limit` (low bits) count. */
+/* Processes a block; only the bytes in `limit` (low bits) are valid. */
 TARGET ND_INLINE void KERNEL(step)(nd_words_run *r, KERNEL(block) b, const char *from, uint64_t w,
                                    uint64_t limit) {
   w &= limit;
@@ -34,7 +33,7 @@ TARGET ND_INLINE void KERNEL(step)(nd_words_run *r, KERNEL(block) b, const char 
 #endif
   r->count = (size_t)(end - r->end);
   r->p += (unsigned)__builtin_popcountll(keep);
-  /* Is the last byte that counts a token byte?  limit + 1 is the bit after it. */
+  /* Tests whether the last valid byte is a token byte; limit + 1 is the bit after it. */
   if (limit) r->open = (w & ~(limit >> 1)) != 0;
 }
 
@@ -52,7 +51,7 @@ TARGET static void KERNEL(ascii)(nd_words_run *shared, size_t stop) {
     KERNEL(step)(&r, b, r.in + r.i, w, ~(uint64_t)0);
     r.i += ND_WORDS_STEP;
   }
-  /* The last bytes from a copy, so that nothing after the input is read. */
+  /* Copy the last bytes, so that no byte after the input is read. */
   char pad[3 * ND_WORDS_STEP];
   size_t rest = r.n - r.i, at = 0;
   if (r.i >= stop) goto done; /* stop <= n */

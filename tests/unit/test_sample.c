@@ -77,7 +77,7 @@ static void specifications_are_parsed_or_refused(void **state) {
   assert_true(fd >= 0 && ftruncate(fd, (1 << 16) + 1) == 0);
   snprintf(word, sizeof word, "adaptive:%s", path);
   assert_int_equal(nd_sample_parse(&s, word, &err), ND_ERR_DATA);
-  assert_non_null(strstr(err.message, "is no plan"));
+  assert_non_null(strstr(err.message, "is not a plan"));
   close(fd);
   nd_io_fail_at(2, EIO); /* the look at how large it is */
   assert_int_equal(nd_sample_parse(&s, word, &err), ND_ERR_IO);
