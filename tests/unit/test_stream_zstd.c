@@ -30,7 +30,7 @@ static void frames_and_skippable_ones_unpack(void **state) {
     add(&packed, junk[i], 8);
     nd_buf got;
     assert_int_equal(unpack(&got, A_FILE, &packed, 1), ND_ERR_DATA);
-    says("no zstd frame");
+    says("not a zstd frame");
     assert_true(got.n == plain.n && memcmp(got.p, plain.p, got.n) == 0);
     nd_buf_clear(&got);
   }
