@@ -64,7 +64,7 @@ static void test_gzip_members(void **state) {
     add(&packed, junk[i], i == 4 ? 6 : strlen(junk[i]));
     nd_buf got;
     assert_int_equal(unpack(&got, A_FILE, &packed, 1), ND_ERR_DATA);
-    says(i == 1 || i == 2 ? "in the middle of a member's header" : "no gzip member");
+    says(i == 1 || i == 2 ? "in the middle of a member's header" : "not a gzip member");
     assert_true(got.n == plain.n && memcmp(got.p, plain.p, got.n) == 0);
     nd_buf_clear(&got);
   }
