@@ -146,20 +146,20 @@ def ecir(gold):
     ours = max(b for b in best_rows if b[2])
     published = [[ECIR[n], S3[n][0], S3[n][1], rates(judged(f"{n}.truth.tsv", f"{n}.s3.tsv",
                                                           str(S3[n][0])))[3]] for n in ECIR]
-    return f"""## What people call near-duplicates
+    return f"""## Human judgements
 
-358 pairs of documents that people judged (the ECIR 2020 collection of near-duplicates in TREC's
-corpora; a grade of 1 and more is a near-duplicate). The pairs were drawn with a similarity S3 of at
-least 0.30, so that precision and recall are those among fairly similar documents. For every
-similarity: the threshold with the best F1, in steps of 0.05, on each set and on all three together;
-*right* is the share of all judged pairs that the threshold decides as people did.
+358 pairs of documents with human judgements (the ECIR 2020 collection of near-duplicates in the TREC
+corpora; a grade of at least 1 is a near-duplicate). The pairs have a similarity S3 of at least 0.30, so
+precision and recall refer to fairly similar documents. For every similarity: the threshold with the best
+F1, in steps of 0.05, on each set and on all three together; *right* is the share of all judged pairs on
+which the threshold agrees with the judgement.
 
 {table(columns, rows)}
 
-Nearest to people is {ours[1]} on `{ours[2]}` at {ours[3]}. The default, Jaccard on `words:5` at 0.8,
-is meant to drop only what is surely the same: precision {standard[0]:.3f}, recall {standard[1]:.3f}
-here. The thresholds that the collection's makers chose for S3 and how many of their test pairs these
-decide as people did, beside the same thresholds on all judged pairs:
+The best agreement has {ours[1]} on `{ours[2]}` at {ours[3]}. The default, Jaccard on `words:5` at 0.8,
+aims at precision: precision {standard[0]:.3f}, recall {standard[1]:.3f}
+here. The thresholds that the authors of the collection chose for S3, and how many of their test pairs
+agree with the judgements, next to the same thresholds on all judged pairs:
 
 {table(["set", "S3 threshold", "published: right", "here: right"], published)}
 
@@ -244,8 +244,8 @@ def installguide(gold):
     return f"""## Installation guide
 
 13,889 HTML pages of Debian's installation guide, for nine architectures in nineteen languages. Pages of
-one language with the same title are taken for near-duplicates: 1,900 clusters, 53,257 pairs. Some of
-those differ a lot between architectures, which no threshold can know.
+one language with the same title count as near-duplicates: 1,900 clusters, 53,257 pairs. Some of these
+differ a lot between architectures, so no threshold finds them.
 
 {table(HEAD + CLUSTERS, rows)}
 
@@ -253,7 +253,7 @@ those differ a lot between architectures, which no threshold can know.
        "eval --truth installguide.truth.tsv pairs.tsv",
        "eval --truth installguide.truth.tsv --as clusters pairs.tsv")}
 
-The same corpus in `neardup study library`, beside the figures of Williams and Giles (2013) for 95,558
+The same corpus in `neardup study library`, next to the figures of Williams and Giles (2013) for 95,558
 scientific papers:
 
 {table(["", "precision", "recall", "F", "published precision", "published recall", "published F"],
@@ -298,14 +298,14 @@ def web_study(truth):
         lines = plain.split("with --ignore-boilerplate", 1)[1].split("\n\n")[0].splitlines()[2:]
         cells = [line.split("\t") for line in lines]
         boilerplate = f"""
-Pairs on one site once more without passages that recur on its pages (`--ignore-boilerplate`):
+Pairs on the same site, with and without passages that recur on its pages (`--ignore-boilerplate`):
 
 {table(["algorithm", "pairs", "correct", "precision", "pairs without", "correct without",
         "precision without"],
        [[c[0], int(c[1]), int(c[2]), float(c[3]), int(c[4]), int(c[5]), float(c[6])] for c in cells])}
 """
-    return f"""And in `neardup study web`, beside the figures of Henzinger (2006) for 1.6 billion pages. Pages
-with equal texts have left before, and each language is taken for a site:
+    return f"""The same corpus in `neardup study web`, next to the figures of Henzinger (2006) for 1.6 billion pages.
+Pages with equal texts are removed first, and each language counts as a site:
 
 {table(["algorithm", "pairs", "precision", "R", "published precision", "published R"], rows)}
 {boilerplate}
@@ -321,9 +321,9 @@ def terms(gold):
     rows += sketches(truth, source)
     return f"""## Terms of service
 
-11,581 versions of terms of service, at most 60 of each. The versions of one text are taken for
-near-duplicates, though they drift apart over the years: precision means more here than recall. It is
-limited, too: services of one company share their terms (Instagram's are Facebook's with another name).
+11,581 versions of terms of service, at most 60 of each. The versions of a text count as
+near-duplicates, although they diverge over the years, so precision is more meaningful than recall. It is
+limited as well: services of one company share their terms (Instagram's are Facebook's with another name).
 
 {table(HEAD + CLUSTERS, rows)}
 
@@ -341,11 +341,11 @@ def laws(gold):
     rows += sketches(truth, source)
     return f"""## Chinese laws
 
-3,476 laws; those with the same title and another date are near-duplicates: 104 pairs. Every Chinese
-character is a token. Precision is low because titles keep apart what is nearly the same: all 29 wrong pairs
-of `join` at 0.8 are laws that neighbouring cities pass under their own names, laws whose titles are written
-in two ways or lie in two folders, or one supplement. Sketches of single tokens (simhash, projection) do worse
-still: all laws use much the same characters.
+3,476 laws; those with the same title and different dates are near-duplicates: 104 pairs. Every Chinese
+character is a token. Precision is low because nearly equal laws have different titles: all 29 wrong pairs
+of `join` at 0.8 are laws that neighbouring cities pass under their own names, laws with two spellings of a
+title or in two directories, or one supplement. Sketches of single tokens (simhash, projection) are even less
+precise, because all laws use similar characters.
 
 {table(HEAD + CLUSTERS, rows)}
 
@@ -393,7 +393,7 @@ def dblp_acm(gold):
     rows += best(sweep(truth, source, "join", "chars:3", steps, ["--similarity", "cosine"], False))
     return f"""## Bibliographic records
 
-2,616 records of DBLP against 2,294 of the ACM, author and title; 2,224 pairs. The best threshold of each
+2,616 records of DBLP compared with 2,294 of the ACM, author and title; 2,224 pairs. The best threshold of each
 similarity:
 
 {table(HEAD, rows)}
@@ -420,7 +420,7 @@ def titles(gold):
     return f"""## Titles with typing errors
 
 18,000 titles of papers with artificial typing errors. The best threshold of each similarity, and edit
-distances of at most so many characters:
+distances up to a number of characters:
 
 {table(HEAD + CLUSTERS, rows)}
 
@@ -434,15 +434,15 @@ SETS = {"ecir": ecir, "installguide": installguide, "terms": terms, "laws": laws
 
 LEAD = """# Quality
 
-How well what `neardup` finds agrees with gold sets: judgements of people, and collections whose
+Agreement of the results of `neardup` with gold sets: human judgements, and collections whose
 near-duplicates are known. Written by `make quality` (`bench/quality.py`), which needs the sets; every
-figure is what `neardup eval` prints. The measures are explained in [evaluation.md](evaluation.md), the
-methods in [methods.md](methods.md).
+figure is printed by `neardup eval`. [evaluation.md](evaluation.md) explains the measures,
+[methods.md](methods.md) the methods.
 
-A method finds what is similar by its own measure. Where a set calls pages near-duplicates because of
-their titles or dates, no similarity of texts can agree with it wholly, and the best threshold says more
-about the set than about the method. The exact methods (`join`) show what a similarity can do; the
-sketches beside them show what they lose.
+A method finds pairs that are similar by its own measure. If a set defines near-duplicates by titles or
+dates, no similarity of texts agrees with it fully, and the best threshold depends more on the set than on
+the method. The exact methods (`join`) show the limits of a similarity; the sketch methods show their
+additional losses.
 
 """
 
