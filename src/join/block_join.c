@@ -383,8 +383,12 @@ static void choose_divide(nd_block_join *b) {
   }
   const double both = buckets - most + t->sets->n * PASS;
   uint32_t cell = both < chains && both < buckets ? best : chains < buckets ? b->cells : 0;
-  if (t->options.way)
-    cell = t->options.way == 1 ? b->cells : t->options.way == 2 ? 0 : b->cells / 2;
+  switch (t->options.way) {
+    case ND_JOIN_CHAINS: cell = b->cells; break;
+    case ND_JOIN_BUCKETS: cell = 0; break;
+    case ND_JOIN_BOTH: cell = b->cells / 2; break;
+    default: break;
+  }
   b->divide = cell < b->cells ? nd_block_cell_first(b, cell) : t->sets->distinct;
 }
 

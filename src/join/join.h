@@ -20,6 +20,14 @@ typedef enum nd_join_method {
   ND_JOIN_PPJOIN_PLUS,
 } nd_join_method;
 
+/* How ND_JOIN_BLOCKS finds candidates; a way other than the fastest is for tests. */
+typedef enum nd_join_way {
+  ND_JOIN_FASTEST, /* as a sample of the tokens says */
+  ND_JOIN_CHAINS,  /* all tokens by chains */
+  ND_JOIN_BUCKETS, /* all tokens by buckets */
+  ND_JOIN_BOTH     /* one half of the tokens each */
+} nd_join_way;
+
 typedef struct nd_join_options {
   nd_join_method method;
   const nd_similarity *similarity;
@@ -31,7 +39,7 @@ typedef struct nd_join_options {
   uint32_t split;    /* 0: all pairs; else pairs of one record below it and one not */
   uint32_t maxdepth; /* of the suffix filter; 0: 2, as in the paper */
   int level;         /* tests: the SIMD level + 1; 0: what nd_cpu() says */
-  int way;           /* tests: ND_JOIN_BLOCKS 1 chains, 2 buckets, 3 both; 0: the faster */
+  nd_join_way way;
 } nd_join_options;
 
 /* Two records by their numbers in the input, a < b. */

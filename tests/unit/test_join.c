@@ -140,7 +140,8 @@ static void test_long_list(void **state) {
   cases_finish(&c);
   nd_sets sets;
   assert_int_equal(nd_sets_build(&sets, c.raw, c.begin, c.n, 1, NULL), ND_OK);
-  nd_join_options o = {.num = 4, .den = 1, .way = 2, .similarity = &nd_similarity_overlap};
+  nd_join_options o = {
+      .num = 4, .den = 1, .way = ND_JOIN_BUCKETS, .similarity = &nd_similarity_overlap};
   for (o.split = 0; o.split + 1 < RECORDS; o.split += RECORDS / 3) {
     found want = {0};
     o.num = 4;
@@ -368,7 +369,7 @@ static void no_memory_is_an_error(void **state) {
     nd_join_options o = {
         .similarity = &nd_similarity_jaccard, .num = 1, .den = 2, .memory = run % 2 ? 20000 : 0};
     o.method = (nd_join_method)(run / 2 < 3 ? 0 : run / 2 - 2);
-    o.way = run / 2 < 3 ? run / 2 : 0;
+    o.way = run / 2 < 3 ? (nd_join_way)(run / 2) : ND_JOIN_FASTEST;
     o.threads = run % 2 ? 2 : 1;
     for (uint64_t nth = 1;; nth++) {
       found got = {0};

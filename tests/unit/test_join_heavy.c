@@ -120,7 +120,7 @@ static void heavy_lists(void **state) {
     found want = pairs_of(&sets, &o);
     assert_true(want.n > 1000);
     o.method = ND_JOIN_BLOCKS;
-    o.way = 2;
+    o.way = ND_JOIN_BUCKETS;
     for (o.threads = 1; o.threads <= 3; o.threads++) {
       found got = pairs_of(&sets, &o);
       assert_int_equal(got.n, want.n);
@@ -130,8 +130,11 @@ static void heavy_lists(void **state) {
     nd_free(want.pair);
   }
   /* Memory that is refused, also while lists are kept for all threads, and a sink that refuses. */
-  nd_join_options o = {
-      .similarity = &nd_similarity_jaccard, .num = 3, .den = 4, .way = 2, .threads = 2};
+  nd_join_options o = {.similarity = &nd_similarity_jaccard,
+                       .num = 3,
+                       .den = 4,
+                       .way = ND_JOIN_BUCKETS,
+                       .threads = 2};
   heavy_run r = {&sets, &o};
   size_t failures = every_place_fails(join_heavy, &r);
   print_message("%zu failures\n", failures);
@@ -158,7 +161,7 @@ static void heaviest_list(void **state) {
   nd_join_options o = {.similarity = &nd_similarity_jaccard,
                        .num = 1,
                        .den = 3,
-                       .way = 2,
+                       .way = ND_JOIN_BUCKETS,
                        .threads = 2,
                        .split = RECORDS};
   assert_int_equal(count(&sets, &o).results, RECORDS);
@@ -178,7 +181,8 @@ static void thin_buckets(void **state) {
   }
   nd_sets sets = build(&c);
   for (int way = 0; way < 4; way++) {
-    nd_join_options o = {.similarity = &nd_similarity_jaccard, .num = 99, .den = 100, .way = way};
+    nd_join_options o = {
+        .similarity = &nd_similarity_jaccard, .num = 99, .den = 100, .way = (nd_join_way)way};
     nd_join_stats stats = count(&sets, &o);
     assert_int_equal(stats.results, PAIRS);
     assert_int_equal(stats.after_positional, PAIRS);
@@ -206,7 +210,7 @@ static void parts_of_chains(void **state) {
     nd_join_options o = {.similarity = &nd_similarity_jaccard,
                          .num = 1,
                          .den = 10,
-                         .way = 1,
+                         .way = ND_JOIN_CHAINS,
                          .threads = runs[i].threads,
                          .memory = runs[i].memory};
     nd_join_stats stats = count(&sets, &o);
