@@ -13,8 +13,8 @@ ROOT = Path(__file__).resolve().parent.parent
 TAP = re.compile(r"^(not )?ok\b(?: +(\d+))?(?: +- +)?(.*)$")
 SKIP = re.compile(r"# *skip\b", re.I)
 # Where a failing output says why, and how many lines from there on are worth repeating.
-DECISIVE = re.compile(r"^not ok\b|(WARNING|ERROR|FATAL): \w*Sanitizer|runtime error: |^E  "
-                      r"|^Traceback|^[\w.]*Error\b|^\[ +ERROR +\]|^stopped after|left behind")
+DECISIVE = re.compile(r"^not ok\b|(WARNING|ERROR|FATAL): \w*Sanitizer|runtime error: |^(# +)?E  "
+                      r"|^(# +)?Traceback|^[\w.]*Error\b|^\[ +ERROR +\]|^stopped after|left behind")
 MATCH_LINES, REPORT_LINES, MOST_LINES = 4, 32, 40
 
 running = {}  # process groups by process id, for stop_all
@@ -42,7 +42,9 @@ class Result:
         missing = planned - len(self.cases)
         if missing > 0:
             self.cases.append(["FAIL", f"{missing} cases not reached", "", []])
-        self.explained = missing <= 0 and (status == 0) == (self.count("FAIL") == 0)
+        # Does every failure show its reason in its own lines?
+        self.explained = (missing <= 0 and (status == 0) == (self.count("FAIL") == 0)
+                          and all(case[3] for case in self.cases if case[0] == "FAIL"))
         if status != 0 and not self.count("FAIL"):
             self.cases.append(["FAIL", f"exit status {status}", "", []])
         if not self.cases:
