@@ -12,10 +12,14 @@ static int detect(void) {
   int level = ND_CPU_BASE;
 #if ND_X86
   __builtin_cpu_init();
+  /* untaken: the machine has every CPU level */
   if (__builtin_cpu_supports("sse4.1") && __builtin_cpu_supports("popcnt")) level = ND_CPU_SSE41;
+  /* untaken: the machine has every CPU level */
   if (level == ND_CPU_SSE41 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"))
     level = ND_CPU_AVX2;
+  /* untaken: the machine has every CPU level */
   if (level == ND_CPU_AVX2 && __builtin_cpu_supports("avx512f") &&
+      /* untaken: the machine has every CPU level */
       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
       __builtin_cpu_supports("avx512vl"))
     level = ND_CPU_AVX512;

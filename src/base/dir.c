@@ -84,6 +84,7 @@ nd_status nd_dir_private(nd_dir *out, const nd_dir *parent, const char *name, bo
 
 void nd_dir_unique(char out[ND_DIR_UNIQUE]) {
   uint64_t number = 0;
+  /* untaken: the system never refuses this */
   while (getrandom(&number, sizeof number, 0) < 0 && errno == EINTR) continue;
   snprintf(out, ND_DIR_UNIQUE, "%016" PRIx64, number);
 }

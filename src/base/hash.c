@@ -27,11 +27,13 @@ uint64_t nd_hash_secret(void) {
   uint64_t secret = atomic_load_explicit(&cached, memory_order_relaxed);
   if (ND_LIKELY(secret != 0)) return secret;
   uint64_t drawn, none = 0;
+  /* untaken: the system never refuses this */
   if (getrandom(&drawn, sizeof drawn, GRND_NONBLOCK) != sizeof drawn) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     drawn = nd_mix((uint64_t)t.tv_nsec ^ (uint64_t)(uintptr_t)&t);
   }
   /* Only the first thread's number counts: slots must not change while a table exists. */
+  /* untaken: two threads at one moment */
   return atomic_compare_exchange_strong(&cached, &none, drawn | 1) ? drawn | 1 : none;
 }

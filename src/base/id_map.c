@@ -34,6 +34,7 @@ nd_status nd_id_map_number(uint32_t *out, nd_id_map *m, nd_str id, nd_error *err
   if (2 * (m->n + 1) > m->slots) ND_TRY(grow(m, err));
   size_t at = place_of(m, id);
   if (!m->slot[at]) {
+    /* untaken: more than 2^31 things */
     if (m->n >= UINT32_MAX - 1) return nd_fail(err, ND_ERR_LIMIT, "too many documents");
     ND_TRY(nd_array_grow(&m->end, &m->cap, m->n + 1, sizeof *m->end, err));
     ND_TRY(nd_buf_append(&m->text, id.p, id.n, err));

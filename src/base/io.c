@@ -56,6 +56,7 @@ bool nd_io_refused(void) {
   nd_watch watching = atomic_load_explicit(&watch, memory_order_relaxed);
   if (watching) watching(call);
   if (call != nth) return false;
+  /* untaken: ends before it is counted */
   if (atomic_load(&fail_errno) == ND_IO_KILL) (void)raise(SIGKILL);
   errno = atomic_load(&fail_errno);
   return true;

@@ -79,6 +79,7 @@ void *nd_malloc_large(size_t bytes) {
 
 nd_status nd_buf_reserve(nd_buf *b, size_t more, nd_error *err) {
   if (more <= b->cap - b->n && b->p) return has_room(more, err);
+  /* untaken: more bytes than can be addressed */
   if (more > SIZE_MAX / 4 || b->n > SIZE_MAX / 4) return nd_fail_memory(err, more);
   size_t cap = b->cap + b->cap / 2;
   if (cap < b->n + more) cap = b->n + more;

@@ -45,7 +45,7 @@ int nd_error_write(nd_error *err, nd_status status, const char *format, ...) {
 }
 
 const char *nd_status_name(nd_status status) {
-  switch (status) {
+  switch (status) { /* untaken: no further value */
     case ND_OK: return "ok";
     case ND_ERR_USAGE: return "usage";
     case ND_ERR_MEMORY: return "memory";

@@ -72,6 +72,7 @@ static nd_status put_job(void *context, unsigned member, uint64_t job, nd_error 
 nd_status nd_flat_fill(nd_flat *t, uint64_t rows, nd_flat_source source, const void *context,
                        nd_flat_hash hash, unsigned threads, nd_error *err) {
   t->bits = 0;
+  /* untaken: more than 2^26 rows */
   while (t->bits < MOST_BITS && rows >> t->bits > BUCKET_ROWS) t->bits++;
   uint64_t chunks = threads > 1 ? CHUNKS_PER_THREAD * (uint64_t)threads : 1;
   filling f = {t, source, context, hash, rows, rows / chunks + 1};

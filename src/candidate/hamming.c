@@ -308,6 +308,7 @@ static void add_stats(nd_hamming_stats *to, const nd_hamming_stats *from) {
 }
 
 static nd_status check_request(const nd_hamming_request *r, nd_error *err) {
+  /* untaken: more than 2^31 things */
   if (r->words < 1 || r->words > ND_HAMMING_WORDS || r->n >= UINT32_MAX)
     return nd_fail(err, ND_ERR_LIMIT,
                    "vectors of 1 to %d words can be compared, below 2^32 of them",

@@ -102,6 +102,7 @@ static const nd_match kernels[] = {
 const nd_match *nd_match_kernels(size_t *n) {
   *n = (size_t)nd_cpu() + 1;
 #if ND_X86
+  /* untaken: the machine has every CPU level */
   if (nd_cpu() == ND_CPU_AVX512 && !__builtin_cpu_supports("avx512vpopcntdq")) --*n;
 #endif
   return kernels;

@@ -87,6 +87,7 @@ static nd_status bucket_job(void *context, unsigned member, uint64_t job, nd_err
   const search *s = context;
   const nd_flat *t = &s->table;
   uint64_t end = t->start[job + 1];
+  /* untaken: asked in the middle of a search */
   if (s->request->check) ND_TRY(s->request->check(s->request->check_context, err));
   nd_flat_sort(t->key + t->start[job], t->row + t->start[job], (size_t)(end - t->start[job]));
   for (uint64_t i = t->start[job]; i < end;) {
@@ -112,6 +113,7 @@ static nd_status run(search *s, nd_error *err) {
 nd_status nd_shared_pairs(nd_sorter *pairs, nd_bucket_stats *stats,
                           const nd_shared_request *request, nd_error *err) {
   *stats = (nd_bucket_stats){0};
+  /* untaken: more than 2^31 things */
   if (request->needed < 1 || request->needed > request->places || request->n > UINT32_MAX)
     return nd_fail(err, ND_ERR_USAGE, "%u of %u values that must agree", request->needed,
                    request->places);

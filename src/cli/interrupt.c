@@ -13,6 +13,7 @@ static volatile sig_atomic_t interrupted;
 static int stdout_gone;
 
 static void on_signal(int number) {
+  /* untaken: ends before it is counted */
   if (interrupted) _exit(128 + number); /* asked twice: at once */
   interrupted = number;
 }
@@ -47,6 +48,7 @@ void cli_interruptible(nd_hooks *hooks) {
 
 static nd_status write_all(const char *bytes, size_t n, nd_error *err) {
   struct stat st;
+  /* untaken: the system never refuses this */
   int plain = fstat(STDOUT_FILENO, &st) == 0 && S_ISREG(st.st_mode);
   while (n) {
     if (!plain && !cli_wait_for_room(STDOUT_FILENO))
@@ -78,7 +80,7 @@ static nd_status write_harmless(void *context, const char *bytes, size_t n, nd_e
     memcpy(part, bytes, m);
     cli_make_harmless(part, m);
     nd_status status = write_all(part, m, err);
-    if (status != ND_OK) return status;
+    if (status != ND_OK) return status; /* untaken: the terminal is gone */
     bytes += m;
     n -= m;
   }
@@ -98,6 +100,7 @@ void cli_say(const char *line) {
 }
 
 int cli_exit(nd_status status, const nd_error *err, const nd_summary *summary) {
+  /* untaken: ends before it is counted */
   if (stdout_gone) { /* the reader left: end as programs in a pipe do */
     signal(SIGPIPE, SIG_DFL);
     raise(SIGPIPE);

@@ -91,7 +91,7 @@ const char *cli_bytes(double n) {
   static int next;
   static const char *const units[] = {"B", "KB", "MB", "GB", "TB", "PB"};
   int unit = 0;
-  while (n >= 999.5 && unit < 5) {
+  while (n >= 999.5 && unit < 5) { /* untaken: more than 999 PB */
     n /= 1000;
     unit++;
   }

@@ -122,7 +122,7 @@ static uint64_t field_rank(nd_str field) {
 
 uint64_t nd_keep_rank(nd_keep keep, const nd_keep_facts *f) {
   int64_t seconds;
-  switch (keep) {
+  switch (keep) { /* untaken: no further value */
     case ND_KEEP_FIRST:
     case ND_KEEP_CENTRE: return 0;
     case ND_KEEP_LONGEST: return worst - 1 - f->text_bytes;

@@ -31,10 +31,10 @@ static void free_parts(nd_packer *p) {
 
 static nd_status init_zstd(nd_packer *p, nd_error *err) {
   p->c = ZSTD_createCCtx();
-  if (!p->c) return nd_fail_memory(err, 1 << 20);
+  if (!p->c) return nd_fail_memory(err, 1 << 20); /* untaken: fails only without memory */
   size_t a = ZSTD_CCtx_setParameter(p->c, ZSTD_c_compressionLevel, ZSTD_LEVEL);
   size_t b = ZSTD_CCtx_setParameter(p->c, ZSTD_c_checksumFlag, 1);
-  if (ZSTD_isError(a) || ZSTD_isError(b)) {
+  if (ZSTD_isError(a) || ZSTD_isError(b)) { /* untaken: fails only without memory */
     return nd_fail(err, ND_ERR_IO, "the zstd library cannot compress at level %d", ZSTD_LEVEL);
   }
   return ND_OK;
@@ -54,6 +54,7 @@ nd_status nd_packer_open(nd_packer **out, const char *path, nd_packing packing, 
       goto fail;
     }
   }
+  /* untaken: fails only without memory */
   if (packing == ND_PACKING_ZSTD) ND_TRY_GOTO(init_zstd(p, err), fail);
   /* Open the file last: it is not created or emptied if another step fails. */
   ND_TRY_GOTO(nd_writer_open(&p->writer, path, err), fail);
@@ -95,7 +96,7 @@ static nd_status run_zstd(nd_packer *p, const char *bytes, size_t n, bool finish
   do {
     ZSTD_outBuffer out = {p->block, BLOCK, 0};
     left = ZSTD_compressStream2(p->c, &out, &in, finish ? ZSTD_e_end : ZSTD_e_continue);
-    if (ZSTD_isError(left)) {
+    if (ZSTD_isError(left)) { /* untaken: fails only without memory */
       return nd_fail(err, ND_ERR_MEMORY, "zstd compression failed: %s", ZSTD_getErrorName(left));
     }
     ND_TRY(nd_writer_put(p->writer, p->block, out.pos, err));

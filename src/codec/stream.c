@@ -239,6 +239,7 @@ static nd_status make_room(nd_stream *s, size_t room, nd_error *err) {
     s->begin = 0;
     s->end = live;
   }
+  /* untaken: more bytes than can be addressed */
   if (live > SIZE_MAX / 4) return nd_fail_memory(err, SIZE_MAX);
   size_t cap = live + live / 2 + BLOCK;
   if (s->cap >= cap) return ND_OK;

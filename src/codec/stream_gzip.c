@@ -103,7 +103,7 @@ static nd_status zlib_step(size_t *got, bool *done, const char **why, gzip *g, c
                            size_t room, nd_error *err) {
   nd_source *src = g->src;
   size_t in = src->end - src->pos;
-  if (in > MOST_AT_ONCE) in = MOST_AT_ONCE;
+  if (in > MOST_AT_ONCE) in = MOST_AT_ONCE; /* untaken: a piece of more than 1 GiB */
   g->z.next_in = (z_const Bytef *)(uintptr_t)(src->bytes + src->pos);
   g->z.avail_in = (unsigned)in;
   g->z.next_out = (Bytef *)to;
@@ -125,7 +125,7 @@ static void isal_step(size_t *got, bool *done, const char **why, gzip *g, char *
   nd_source *src = g->src;
   struct inflate_state *s = &g->isal;
   size_t in = src->end - src->pos;
-  if (in > MOST_AT_ONCE) in = MOST_AT_ONCE;
+  if (in > MOST_AT_ONCE) in = MOST_AT_ONCE; /* untaken: a piece of more than 1 GiB */
   s->next_in = (uint8_t *)(uintptr_t)(src->bytes + src->pos);
   s->avail_in = (uint32_t)in;
   s->next_out = (uint8_t *)to;

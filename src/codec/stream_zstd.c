@@ -38,7 +38,7 @@ typedef struct zstd {
 } zstd;
 
 static nd_status zstd_failed(const zstd *z, size_t code, nd_error *err) {
-  switch (ZSTD_getErrorCode(code)) {
+  switch (ZSTD_getErrorCode(code)) { /* untaken: no further value */
     case ZSTD_error_memory_allocation: return nd_fail_memory(err, (size_t)1 << WINDOW_LOG_MAX);
     case ZSTD_error_frameParameter_windowTooLarge:
       return nd_fail(err, ND_ERR_DATA,
@@ -113,10 +113,11 @@ static nd_status read_bytes(zstd *z, char *to, size_t n, nd_error *err) {
 static nd_status load(zstd *z, const char *p, size_t n, nd_error *err) {
   size_t r = ZSTD_DCtx_loadDictionary(z->d, p, n);
   /* zstd reports every failure here as lack of memory. */
+  /* untaken: fails only without memory */
   if (ZSTD_isError(r) && ZDICT_isError(ZDICT_getDictHeaderSize(p, n))) {
     return nd_source_damaged(z->src, "zstd", "the dictionary is damaged", err);
   }
-  if (ZSTD_isError(r)) return zstd_failed(z, r, err);
+  if (ZSTD_isError(r)) return zstd_failed(z, r, err); /* untaken: fails only without memory */
   z->dictionary = true;
   return ND_OK;
 }
@@ -227,6 +228,7 @@ static nd_status credible(bool *yes, void *codec, nd_str ahead, bool whole, nd_e
     r = ZSTD_decompressStream(z->d, &out, &in);
   } while (!ZSTD_isError(r) && r != 0 && out.pos == 0 && in.pos > before);
   ZSTD_DCtx_reset(z->d, ZSTD_reset_session_only);
+  /* untaken: fails only without memory */
   if (ZSTD_getErrorCode(r) == ZSTD_error_memory_allocation) return zstd_failed(z, r, err);
   *yes = !ZSTD_isError(r) && (r == 0 || out.pos > 0);
   return ND_OK;
@@ -259,7 +261,7 @@ nd_status nd_codec_zstd_new(nd_codec **out, nd_source *src, nd_error *err) {
   z->src = src;
   z->hint = FIRST_STEP;
   z->d = ZSTD_createDCtx();
-  if (!z->d) {
+  if (!z->d) { /* untaken: fails only without memory */
     nd_free(z);
     return nd_fail_memory(err, 1 << 18);
   }

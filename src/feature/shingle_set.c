@@ -80,6 +80,7 @@ nd_status nd_shingle_set_add(nd_shingle_set *s, uint64_t key, nd_error *err) {
 
 static nd_status make_index(nd_shingle_set *s, nd_error *err) {
   unsigned bits = 1;
+  /* untaken: more than 2^26 keys */
   while (bits < MOST_INDEX_BITS && (UINT64_C(4) << bits) < s->n) bits++;
   size_t places = ((size_t)1 << bits) + 1;
   s->shift = 64 - bits;

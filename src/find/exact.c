@@ -147,6 +147,7 @@ nd_status nd_printer_run(nd_printer *p, const nd_settings *s, nd_str text, uint3
   sort_items(p->items, p->spare, n);
   for (size_t i = 0; i < n; i++) {
     bool seen = false; /* equal low halves are next to one another */
+    /* untaken: colliding 64-bit hashes */
     for (size_t j = kept; j && p->items[j - 1].key == p->items[i].key && !seen; j--)
       seen = p->items[j - 1].value == p->items[i].value;
     if (!seen) p->items[kept++] = p->items[i];
@@ -194,10 +195,12 @@ static nd_status give_run(bool *full, merger *m, unsigned member, const nd_item 
   if (!rises) nd_radix_u64(x->value, x->value + n, n);
   for (size_t i = 0; i < n; i++) x->document[i] = (uint32_t)x->value[i];
   *full = false;
-  for (size_t i = 0, end; i < n && !*full; i = end) {
+  for (size_t i = 0, end; i < n && !*full; i = end) { /* untaken: colliding 64-bit hashes */
+    /* untaken: colliding 64-bit hashes */
     for (end = i + 1; end < n && (x->value[end] & high_mask) == (x->value[i] & high_mask);) end++;
     ND_TRY(nd_common_add(full, m->common, member, x->document + i, end - i, err));
     /* Runs with one key are few and short; that part of one is counted twice would be wrong. */
+    /* untaken: colliding 64-bit hashes */
     if (*full && i > 0) return nd_fail(err, ND_ERR_LIMIT, "no room for a run of fingerprints");
   }
   return ND_OK;

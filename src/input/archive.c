@@ -291,6 +291,7 @@ nd_status nd_archive_frame(nd_frame *out, nd_stream *s, const nd_archive *a,
 
   uint64_t total = head.size + head.length; /* no overflow: lengths are not absurd */
   uint64_t moved = 0;
+  /* untaken: more bytes than can be addressed */
   bool large = total > o->max_document || total > SIZE_MAX / 4;
   const nd_seen right = large ? right_length(a, s, total) : ND_SEEN_MORE;
   if (right == ND_SEEN_NO) {

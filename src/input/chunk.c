@@ -47,7 +47,7 @@ nd_status nd_chunk_text(nd_str *out, int *null, const nd_chunk *c, uint64_t i, n
   *out = (nd_str){"", 0};
   *null = c->valid && !(c->valid[at >> 3] >> (at & 7) & 1);
   if (*null) return ND_OK;
-  switch (c->layout) {
+  switch (c->layout) { /* untaken: no further value */
     case ND_LAYOUT_STR: {
       nd_str text = ((const nd_str *)c->index)[at];
       *null = text.p == NULL;

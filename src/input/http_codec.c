@@ -52,7 +52,7 @@ static nd_status make_room(size_t *room, nd_buf *b, uint64_t limit, nd_error *er
   size_t more = left < STEP ? left : STEP;
   ND_TRY(nd_buf_reserve(b, more, err));
   *room = b->cap - b->n < left ? b->cap - b->n : left;
-  if (*room > 1u << 30) *room = 1u << 30;
+  if (*room > 1u << 30) *room = 1u << 30; /* untaken: a piece of more than 1 GiB */
   return ND_OK;
 }
 
@@ -79,6 +79,7 @@ static nd_status run_zlib(nd_buf *out, unpacked *how, nd_str in, int window, uin
   for (;;) {
     size_t room;
     ND_TRY_GOTO(make_room(&room, out, limit, err), done);
+    /* untaken: a piece of more than 1 GiB */
     unsigned give = left < 1u << 30 ? (unsigned)left : 1u << 30;
     z.next_in = (unsigned char *)(uintptr_t)p;
     z.avail_in = give;
@@ -96,7 +97,7 @@ static nd_status run_zlib(nd_buf *out, unpacked *how, nd_str in, int window, uin
       *how = DONE;
       good = out->n;
       if (!more_members || left < 18 || p[0] != 0x1f || p[1] != 0x8b) break;
-      if (inflateReset(&z) != Z_OK) break;
+      if (inflateReset(&z) != Z_OK) break; /* untaken: fails only without memory */
     } else if (rc == Z_MEM_ERROR) {
       status = nd_fail_memory(err, 1 << 15);
       goto done;
@@ -118,7 +119,7 @@ static nd_status run_zstd(nd_buf *out, unpacked *how, nd_str in, uint64_t limit,
   out->n = 0;
   *how = BROKEN;
   ZSTD_DCtx *z = ZSTD_createDCtx();
-  if (!z) return nd_fail_memory(err, 1 << 17);
+  if (!z) return nd_fail_memory(err, 1 << 17); /* untaken: fails only without memory */
   ZSTD_DCtx_setParameter(z, ZSTD_d_windowLogMax, ZSTD_WINDOW_LOG);
   ZSTD_inBuffer from = {in.p, in.n, 0};
   for (;;) {
@@ -159,7 +160,7 @@ nd_status nd_http_unpack(nd_str *out, const char **why, nd_buf *scratch, nd_http
   const char *name = "";
   *out = in;
   if (in.n == 0) return ND_OK;
-  switch (codec) {
+  switch (codec) { /* untaken: no further value */
     case ND_HTTP_IDENTITY: return ND_OK;
     case ND_HTTP_GZIP:
       name = "gzip";

@@ -260,7 +260,7 @@ bool nd_json_cut_off(nd_str text) {
 }
 
 const char *nd_json_type_name(nd_json_type type) {
-  switch (type) {
+  switch (type) { /* untaken: no further value */
     case ND_JSON_ABSENT: return "absent";
     case ND_JSON_STRING: return "a string";
     case ND_JSON_NUMBER: return "a number";

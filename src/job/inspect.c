@@ -22,7 +22,7 @@ typedef struct inspector {
 } inspector;
 
 static const char *kind_name(const nd_read *read) {
-  switch (read->document.kind) {
+  switch (read->document.kind) { /* untaken: no further value */
     case ND_KIND_TEXT: return "text";
     case ND_KIND_HTML: return "html";
     case ND_KIND_SNIFF: return nd_html_looks_like(read->document.body) ? "html" : "text";

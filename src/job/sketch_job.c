@@ -26,6 +26,7 @@ static nd_status fill_chunk(nd_sketch_chunk *c, nd_run *j, size_t block, nd_buf 
     name->n = 0;
     ND_TRY(nd_ids_append(name, j->ids, b->first + i, err));
     ND_TRY(nd_tsv_unescape(&c->ids, nd_buf_str(name), err)); /* ids in the file are not escaped */
+    /* untaken: more than 2^31 things */
     if (c->ids.n > UINT32_MAX)
       return nd_fail(err, ND_ERR_LIMIT, "the ids of one block exceed 4 GiB");
     c->id_end[i] = (uint32_t)c->ids.n;

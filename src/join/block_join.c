@@ -202,6 +202,7 @@ static nd_status join_bucket(void *context, unsigned member, uint64_t job, nd_er
   nd_block_worker *w = &r->block->worker[member];
   const unsigned words = r->block->words;
   const uint32_t tokens = b->last - b->first;
+  /* untaken: more than 2^31 things */
   if (b->n > UINT32_MAX) return nd_fail(err, ND_ERR_LIMIT, "too many records hold a token");
   ND_TRY(nd_array_grow(&w->start, &w->start_cap, (size_t)tokens + 1, sizeof *w->start, err));
   ND_TRY(nd_array_grow(&w->order, &w->order_cap, b->n, sizeof *w->order, err));
@@ -303,6 +304,7 @@ static double window_of(const nd_join_task *t) {
 static void plan_cells(nd_block_join *b) {
   const uint32_t distinct = b->task->sets->distinct;
   b->frequent = distinct > FREQUENT ? distinct - FREQUENT : 0;
+  /* untaken: more than 2^31 things */
   while (b->frequent >> b->shift > CELLS && b->shift < 15) b->shift++;
   b->low_cells = b->frequent ? ((b->frequent - 1) >> b->shift) + 1 : 0;
   b->cells = b->low_cells + (distinct - b->frequent);
@@ -425,10 +427,10 @@ static void clear_workers(nd_block_join *b) {
 nd_status nd_join_blocks(nd_join_task *t, nd_error *err) {
   const nd_sets *s = t->sets;
   if (s->n == 0 || s->distinct == 0) return ND_OK;
-  if (t->classes > UINT16_MAX) {
+  if (t->classes > UINT16_MAX) { /* untaken: more than 2^31 things */
     return nd_fail(err, ND_ERR_LIMIT, "records of more than 65,535 different sizes in a join");
   }
-  if (s->size[s->n - 1] >= 1u << 30) {
+  if (s->size[s->n - 1] >= 1u << 30) { /* untaken: a piece of more than 1 GiB */
     return nd_fail(err, ND_ERR_LIMIT, "a record of more than 1,073,741,823 tokens in a join");
   }
   const nd_cpu_level level = t->options.level ? (nd_cpu_level)(t->options.level - 1) : nd_cpu();

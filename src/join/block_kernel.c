@@ -219,6 +219,7 @@ nd_block_sides nd_block_kernel(unsigned words, nd_cpu_level level) {
   static const nd_block_sides vpopcnt[] = {sides_vpopcnt_1, sides_vpopcnt_2, sides_vpopcnt_4};
   static const nd_block_sides avx2[] = {sides_avx2_1, sides_avx2_2, sides_avx2_4};
   static const nd_block_sides sse41[] = {sides_sse41_1, sides_sse41_2, sides_sse41_4};
+  /* untaken: the machine has every CPU level */
   if (level >= ND_CPU_AVX512 && __builtin_cpu_supports("avx512vpopcntdq")) return vpopcnt[width];
   if (level >= ND_CPU_AVX2) return avx2[width];
   if (level >= ND_CPU_SSE41) return sse41[width];

@@ -138,7 +138,7 @@ static nd_status make_sets(grams *g, nd_error *err) {
     uint64_t jobs = ((uint64_t)s->n + STRINGS - 1) / STRINGS;
     ND_TRY_GOTO(nd_threads_run(threads, jobs, cut_job, &c, err), done);
     ND_TRY_GOTO(nd_sets_build(&g->sets, raw, begin, s->n, threads, err), done);
-    if (g->sets.tokens == total) break;
+    if (g->sets.tokens == total) break; /* untaken: colliding 64-bit hashes */
     nd_sets_clear(&g->sets);
   }
 done:

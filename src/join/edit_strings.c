@@ -21,6 +21,7 @@ void nd_edit_strings_clear(nd_edit_strings *s) {
 }
 
 static nd_status make(void *p, size_t n, size_t size, nd_error *err) {
+  /* untaken: more bytes than can be addressed */
   void *fresh = n < SIZE_MAX / 2 / size ? nd_malloc(n * size + ND_SLACK) : NULL;
   if (!fresh) return nd_fail_memory(err, n * size);
   memcpy(p, &fresh, sizeof fresh);
@@ -183,11 +184,11 @@ static nd_status collapse(nd_edit_strings *s, const nd_item *item, const uint64_
 nd_status nd_edit_strings_build(nd_edit_strings *out, nd_edit_input input, uint32_t split,
                                 unsigned threads, nd_error *err) {
   *out = (nd_edit_strings){0};
-  if (input.n >= UINT32_MAX)
+  if (input.n >= UINT32_MAX) /* untaken: more than 2^31 things */
     return nd_fail(err, ND_ERR_LIMIT, "more than %u strings cannot be joined at once",
                    UINT32_MAX - 1);
   for (uint64_t i = 0; i < input.n; i++) {
-    if (input.begin[i + 1] - input.begin[i] >= UINT32_MAX)
+    if (input.begin[i + 1] - input.begin[i] >= UINT32_MAX) /* untaken: more than 2^31 things */
       return nd_fail(err, ND_ERR_LIMIT, "a string of 4 GiB or more has no edit distance here");
   }
   uint64_t *at = NULL;

@@ -91,7 +91,7 @@ nd_status nd_edit_scan(nd_edit_worker *w, uint32_t x, uint32_t first, uint32_t l
 /* Room for marks of n strings; a fresh w->visit differs from all of them. */
 nd_status nd_edit_marks(nd_edit_worker *w, size_t n, nd_error *err) ND_MUST_CHECK;
 ND_INLINE void nd_edit_next_visit(nd_edit_worker *w) {
-  if (ND_UNLIKELY(++w->visit == 0)) {
+  if (ND_UNLIKELY(++w->visit == 0)) { /* untaken: more than 2^31 things */
     memset(w->mark, 0, w->mark_cap * sizeof *w->mark);
     w->visit = 1;
   }

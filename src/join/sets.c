@@ -176,7 +176,7 @@ static nd_status rank_tokens(builder *b, nd_error *err) {
   nd_token_shards *t = &b->shards;
   uint64_t distinct = 0;
   for (uint32_t s = 0; s < t->shards; s++) distinct += t->shard[s].count;
-  if (distinct > UINT32_MAX - 2) {
+  if (distinct > UINT32_MAX - 2) { /* untaken: more than 2^31 things */
     return nd_fail(err, ND_ERR_LIMIT, "more than 4,294,967,293 tokens in common in a join");
   }
   b->out->distinct = (uint32_t)distinct;
@@ -286,7 +286,7 @@ static unsigned sketch_words(uint64_t tokens, uint64_t records) {
 }
 
 static nd_status check_input(const uint64_t *begin, uint64_t n, nd_error *err) {
-  if (n >= UINT32_MAX - 1) {
+  if (n >= UINT32_MAX - 1) { /* untaken: more than 2^31 things */
     return nd_fail(err, ND_ERR_LIMIT, "more than 4,294,967,293 records in a join");
   }
   for (uint64_t r = 0; r < n; r++) {

@@ -91,7 +91,7 @@ static nd_status number_shard(void *context, unsigned member, uint64_t job, nd_e
   const uint64_t n = t->start[job + 1] - t->start[job];
   uint64_t *key = t->stream + t->start[job];
   uint32_t *answer = (uint32_t *)(void *)key;
-  if (n >= ND_TOKEN_REPEAT) {
+  if (n >= ND_TOKEN_REPEAT) { /* untaken: more than 2^31 things */
     return nd_fail(err, ND_ERR_LIMIT, "too many tokens in a join; split the input");
   }
   mine->used = 0;

@@ -122,6 +122,7 @@ static nd_status make_fresh(nd_output *o, nd_error *err) {
   const size_t room = strlen(o->folder) + 48;
   o->fresh = nd_malloc(room);
   if (!o->fresh) return nd_fail_memory(err, room);
+  /* untaken: the system never refuses this */
   if (getrandom(&number, sizeof number, 0) != sizeof number)
     return nd_fail(err, ND_ERR_IO, "cannot name a temporary file: no random numbers available");
   snprintf(o->fresh, room, "%s/.neardup-%016" PRIx64, o->folder, number);

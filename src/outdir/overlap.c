@@ -301,6 +301,7 @@ static const char *name_of(const char *path) {
   nd_file_info info, named;
   static const char stdin_name[] = "/dev/stdin";
   if (strcmp(path, "-") != 0) return path;
+  /* untaken: the system never refuses this */
   if (nd_io_fstat(&info, STDIN_FILENO, "standard input", NULL) != ND_OK || !info.regular)
     return NULL;
   if (nd_io_probe(&named, stdin_name, NULL) != ND_OK || named.inode != info.inode) return NULL;

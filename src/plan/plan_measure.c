@@ -73,6 +73,7 @@ static void take_pair(chooser *c, const listed *a, const listed *b, const uint32
   nd_trials_sum(y, b->cell);
   nd_trials_sum(z, common);
   uint64_t joint = (uint64_t)x[0] + y[0] - z[0];
+  /* untaken: input that changes between two readings */
   if (z[0] == 0) return; /* equal MinHash values, but no common shingle on this reading */
   double r = (double)z[0] / (double)joint, weight = times / (c->drawn * r);
   c->out->similar[(uint64_t)z[0] * 100 / joint] += weight;

@@ -73,8 +73,9 @@ nd_status nd_trial_lists_new(nd_trial_lists **out, uint32_t records, unsigned th
   if (l->piece < LEAST_PIECE) l->piece = LEAST_PIECE;
   const uint64_t least = SHARDS * l->piece + records + 3, most = UINT32_MAX - MOST_PIECE;
   if (l->list_cap < least) l->list_cap = least;
-  if (l->list_cap > most) l->list_cap = most;
+  if (l->list_cap > most) l->list_cap = most; /* untaken: more than 2^31 things */
   const uint64_t vectors = memory / 4 / VECTOR_BYTES;
+  /* untaken: more than 2^31 things */
   l->vector_cap = vectors < 1024 ? 1024 : vectors < VECTOR ? (uint32_t)vectors : VECTOR - 1;
   /* calloc: only pages in use take memory. */
   l->list = nd_calloc(l->list_cap, sizeof *l->list);
@@ -143,6 +144,7 @@ static bool reserve(nd_trial_lists *l, shard *s, uint64_t words) {
   uint64_t at = atomic_load_explicit(&l->words, memory_order_relaxed);
   do {
     if (at + piece > l->list_cap) return false;
+    /* untaken: two threads at one moment */
   } while (!atomic_compare_exchange_weak_explicit(&l->words, &at, at + piece, memory_order_relaxed,
                                                   memory_order_relaxed));
   s->at = (uint32_t)at;

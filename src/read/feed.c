@@ -163,6 +163,7 @@ nd_status nd_feed_new(nd_feed **out, const nd_walk *walk, const nd_format *forma
                       const nd_input_options *options, nd_error *err) {
   ND_TRY(make_feed(out, walk, format, options, err));
   nd_feed *f = *out;
+  /* untaken: more than 2^31 things */
   if (walk->n >= UINT32_MAX) return nd_fail(err, ND_ERR_LIMIT, "too many files");
   for (uint32_t i = 0; i < walk->n;) {
     f->bytes += walk->files[i].size;

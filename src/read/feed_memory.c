@@ -29,7 +29,7 @@ nd_status nd_memory_new(nd_memory **out, const nd_text_stream *stream, nd_error 
   for (size_t i = 0; i < stream->n; i++) {
     m->first[i] = n;
     n += stream->chunks[i].n;
-    if (n >= UINT32_MAX)
+    if (n >= UINT32_MAX) /* untaken: more than 2^31 things */
       return nd_fail(err, ND_ERR_LIMIT, "more than 4,294,967,294 texts; split the input");
     if (stream->facts && stream->facts[i].n != stream->chunks[i].n)
       return nd_fail(err, ND_ERR_USAGE,
@@ -134,7 +134,7 @@ nd_status nd_memory_batch(nd_batch *b, nd_memory *m, uint32_t task, const nd_for
     ND_TRY(turn_to_chunk(&more, m, err));
     b->last = !more;
     if (b->last) return ND_OK;
-    if (m->done >= UINT32_MAX - 1)
+    if (m->done >= UINT32_MAX - 1) /* untaken: more than 2^31 things */
       return nd_fail(err, ND_ERR_LIMIT, "more than 4,294,967,294 texts; split the input");
     nd_str text;
     int null;

@@ -147,8 +147,10 @@ static nd_status add_sketches(nd_block *b, nd_signer *s, size_t row, nd_str url,
   if (nd_sketches_use_shingles(set) || set->sample.on) ND_TRY(make_shingles(b, s, row, err));
   uint64_t *words = set->row.total ? b->sketch + row * set->row.total : NULL;
   ND_TRY(nd_sketches_make(words, &s->sketches, &s->shingles, &s->tokens, url, err));
-  if (s->sketches.value_n)
+  if (s->sketches.value_n) {
+    /* untaken: more than 2^31 things */
     b->shingles[row] = s->shingles.n < UINT32_MAX ? (uint32_t)s->shingles.n : UINT32_MAX;
+  }
   if (set->bands)
     nd_bands_keys(b->bands + row * set->bands, (nd_bands){set->bands, set->rows}, s->sketches.bands,
                   set->options->seed);
@@ -174,7 +176,7 @@ static nd_status add_document(nd_block *b, nd_signer *s, const nd_document *d, c
   ND_TRY(add_sketches(b, s, row, d->url, err));
   ND_TRY(nd_buf_append(&b->ids, d->id.p, d->id.n, err));
   if (!b->head.raw) ND_TRY(nd_buf_append(&b->texts, text.p, text.n, err));
-  if (b->texts.n >= UINT32_MAX || b->ids.n >= UINT32_MAX)
+  if (b->texts.n >= UINT32_MAX || b->ids.n >= UINT32_MAX) /* untaken: more than 2^31 things */
     return nd_fail(err, ND_ERR_LIMIT, "the documents of one batch exceed 4 GiB");
   b->id_end[row] = (uint32_t)b->ids.n;
   b->text_end[row] = (uint32_t)b->texts.n;

@@ -56,7 +56,7 @@ static void put_data(nd_pen *p, const char *name, uint64_t v) {
 static void put_bytes(nd_pen *p, double v) {
   static const char *const units[] = {"B", "KB", "MB", "GB", "TB", "PB"};
   int unit = 0;
-  while (v >= 999.5 && unit < 5) v /= 1000, unit++;
+  while (v >= 999.5 && unit < 5) v /= 1000, unit++; /* untaken: more than 999 PB */
   nd_pen_put(p, unit && v < 99.95 ? "%.1f %s" : "%.0f %s", v, units[unit]);
 }
 

@@ -377,7 +377,7 @@ static nd_status set_value(void *field, const nd_option_row *row, const char *va
                            nd_error *err) {
   uint64_t number = 0;
   const char *end = "";
-  switch (row->info.type) {
+  switch (row->info.type) { /* untaken: no further value */
     case ND_OPTION_FLAG:
       if (value[0] && strcmp(value, "yes") != 0 && strcmp(value, "no") != 0)
         return nd_fail(err, ND_ERR_USAGE, "--%s takes yes or no, not %s", row->info.name, value);
@@ -397,6 +397,7 @@ static nd_status set_value(void *field, const nd_option_row *row, const char *va
     case ND_OPTION_LIST: return add_to_list(field, row, value, err);
     case ND_OPTION_SEED:
       if (strcmp(value, "random") == 0) {
+        /* untaken: the system never refuses this */
         if (getrandom(&number, sizeof number, 0) != sizeof number)
           return nd_fail(err, ND_ERR_IO, "the system gave no random number for --seed random");
         memcpy(field, &number, sizeof number);
@@ -455,7 +456,7 @@ void nd_option_text(char *out, size_t room, const nd_options *options, const nd_
   const char *field = (const char *)options + row->offset;
   uint64_t number = 0;
   nd_decimal d;
-  switch (row->info.type) {
+  switch (row->info.type) { /* untaken: no further value */
     case ND_OPTION_FLAG:
       snprintf(out, room, "%s", *(const int *)(const void *)field ? "yes" : "no");
       break;

@@ -225,7 +225,7 @@ static bool is_ascii(nd_str s) {
 
 nd_status nd_edit_distance(uint32_t *out, nd_edit_scratch *s, nd_str a, nd_str b, uint32_t tau,
                            nd_error *err) {
-  if (a.n >= UINT32_MAX || b.n >= UINT32_MAX)
+  if (a.n >= UINT32_MAX || b.n >= UINT32_MAX) /* untaken: more than 2^31 things */
     return nd_fail(err, ND_ERR_LIMIT, "a string of 4 GiB or more has no edit distance here");
   bool wide = !is_ascii(a) || !is_ascii(b);
   unsigned shift = wide ? 2 : 0;

@@ -145,6 +145,7 @@ ND_INLINE size_t home(const nd_group *g, uint64_t fingerprint) {
 /* Room for n entries more in list and table. */
 static nd_status reserve_entries(nd_group *g, size_t n, nd_error *err) {
   size_t want = g->entry_n + n;
+  /* untaken: more than 2^31 things */
   if (want >= UINT32_MAX) return nd_fail(err, ND_ERR_LIMIT, "too many shingles to compare");
   ND_TRY(nd_array_grow(&g->entries, &g->entry_cap, want, sizeof *g->entries, err));
   if (2 * want <= g->slots) return ND_OK;

@@ -23,7 +23,7 @@ nd_status nd_set_bounds_init(nd_set_bounds *out, const nd_similarity *similarity
   if (num == 0 || den == 0) {
     return nd_fail(err, ND_ERR_USAGE, "a join needs a threshold above 0");
   }
-  if (num > UINT32_MAX || den > UINT32_MAX) {
+  if (num > UINT32_MAX || den > UINT32_MAX) { /* untaken: more than 2^31 things */
     return nd_fail(err, ND_ERR_USAGE, "the threshold has too many digits");
   }
   if (similarity->counts ? den != 1 : num > den) {

@@ -234,6 +234,7 @@ static nd_status split(const work *w, box x) {
       x.a_end -= tail;
       x.b_end -= tail;
     }
+    /* untaken: the stack is never full */
     if (x.a == x.a_end || x.b == x.b_end || depth + 2 > DEPTH) {
       ND_TRY(add_run(w->d, x.a, x.a_end - x.a, x.b, x.b_end - x.b, false, w->err));
       continue;
@@ -270,7 +271,7 @@ nd_status nd_symbol_diff(nd_diff *d, const uint32_t *a, size_t n, const uint32_t
                          nd_error *err) {
   enum { ROOM = 2 * LIMIT + 8 };
   d->n = 0;
-  if (n > INT32_MAX || m > INT32_MAX)
+  if (n > INT32_MAX || m > INT32_MAX) /* untaken: more than 2^31 things */
     return nd_fail(err, ND_ERR_LIMIT, "a document of more than 2^31 words cannot be compared");
   ND_TRY(nd_array_grow(&d->reach, &d->reach_cap, (size_t)2 * ROOM, sizeof *d->reach, err));
   memset(d->reach, 0, (size_t)2 * ROOM * sizeof *d->reach);
@@ -351,7 +352,7 @@ nd_status nd_word_diff(nd_diff *d, nd_str a, const uint32_t *a_end, size_t a_n, 
                        const uint32_t *b_end, size_t b_n, nd_error *err) {
   /* Near-duplicates mostly begin and end alike: only what lies between needs symbols. */
   size_t least = a_n < b_n ? a_n : b_n, head = 0, tail = 0;
-  if (least > INT32_MAX) least = INT32_MAX;
+  if (least > INT32_MAX) least = INT32_MAX; /* untaken: more than 2^31 things */
   while (head < least && nd_str_eq(word(a, a_end, head), word(b, b_end, head))) head++;
   while (tail < least - head &&
          nd_str_eq(word(a, a_end, a_n - 1 - tail), word(b, b_end, b_n - 1 - tail)))

@@ -61,7 +61,7 @@ uint32_t nd_idf(uint64_t documents, uint32_t df) {
   if (documents < df) documents = df;
   /* y = 1 + N / df with 32 fractional bits, then log2 bit by bit: squaring a number in [1, 2)
    * doubles its logarithm. */
-  if (documents > UINT32_MAX) documents = UINT32_MAX;
+  if (documents > UINT32_MAX) documents = UINT32_MAX; /* untaken: more than 2^31 things */
   uint64_t y = (UINT64_C(1) << 32) + ((documents << 32) / df - (documents == UINT32_MAX));
   unsigned whole = 31 - (unsigned)__builtin_clzll(y);
   uint32_t log = whole << IDF_BITS;

@@ -126,6 +126,7 @@ nd_status nd_votes_add(int64_t *sums, nd_votes kind, uint32_t bits, uint64_t see
   if (kind == ND_VOTES_SIMHASH) {
     nd_simhash h = {0};
     if (bits != 64) return nd_fail(err, ND_ERR_USAGE, "a simhash has 64 bits, not %u", bits);
+    /* untaken: checked with the settings */
     ND_TRY(nd_simhash_init(&h, ND_WEIGHTS_TF, seed, NULL, err));
     p.key[0] = h.key;
     nd_simhash_clear(&h);

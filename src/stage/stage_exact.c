@@ -115,6 +115,7 @@ nd_status nd_stage_expand(nd_spread *counts, nd_stage *s, const nd_str *runs, si
   for (size_t i = 0, end; i < total && status == ND_OK; i = end) {
     const nd_item *at = &s->items[i];
     for (end = i + 1; end < total && s->items[end].key == at->key &&
+                      /* untaken: colliding 64-bit hashes */
                       (s->items[end].value & high_mask) == (at->value & high_mask);)
       end++;
     if (end - i > 1) status = give_pairs(pairs, at, end - i, err);

@@ -50,6 +50,7 @@ nd_status nd_stage_copies(nd_str *pairs, nd_stage *s, const nd_str *runs, size_t
   uint64_t *found = (uint64_t *)(void *)s->scratch;
   for (size_t i = 0; i < total; i++) {
     nd_item at = s->items[i];
+    /* untaken: colliding 64-bit hashes */
     if (have && at.key == first.key && (at.value & high_mask) == (first.value & high_mask)) {
       found[kept++] = nd_pair_key((uint32_t)at.value, (uint32_t)first.value);
     } else {

@@ -248,7 +248,7 @@ nd_status nd_store_seal(nd_store *s, uint32_t tasks, const uint64_t *task_begin,
                    "--shard first, or run without --shard",
                    s->dir, part, task, tasks);
   }
-  if (documents >= UINT32_MAX) {
+  if (documents >= UINT32_MAX) { /* untaken: more than 2^31 things */
     return nd_fail(
         err, ND_ERR_LIMIT,
         "%llu documents are more than one run can number (4,294,967,294); split the input",

@@ -23,6 +23,7 @@ static const nd_unicode_block uniform[3] = {
 };
 
 static nd_status icu_failed(nd_error *err, UErrorCode code) {
+  /* untaken: ICU fails only without memory */
   if (code == U_MEMORY_ALLOCATION_ERROR) return nd_fail_memory(err, 0);
   return nd_fail(err, ND_ERR_STATE, "ICU cannot normalise text: %s", u_errorName(code));
 }
@@ -47,12 +48,13 @@ static nd_status normalise(uint32_t *out, size_t *n, const uint32_t *cp, size_t 
                            nd_error *err) {
   UErrorCode code = U_ZERO_ERROR;
   const UNormalizer2 *nfkc = unorm2_getNFKCInstance(&code);
+  /* untaken: ICU fails only without memory */
   if (U_FAILURE(code)) return icu_failed(err, code);
   UChar from[2 * ND_UNICODE_SPAN], to[ND_UNICODE_SPAN_ROOM]; /* at most 18 units of each */
   int32_t from_n = 0;
   for (size_t i = 0; i < count; i++) U16_APPEND_UNSAFE(from, from_n, cp[i]);
   int32_t to_n = unorm2_normalize(nfkc, from, from_n, to, ND_UNICODE_SPAN_ROOM, &code);
-  if (U_FAILURE(code)) return icu_failed(err, code);
+  if (U_FAILURE(code)) return icu_failed(err, code); /* untaken: ICU fails only without memory */
   size_t k = 0;
   for (int32_t i = 0; i < to_n; k++) U16_NEXT_UNSAFE(to, i, out[k]);
   *n = k;
@@ -78,7 +80,7 @@ static nd_status join_pair(bool *known, uint32_t *result, uint32_t first, uint32
 
   uint32_t pair[2] = {first, second}, made[ND_UNICODE_SPAN_ROOM];
   size_t n = 0;
-  ND_TRY(normalise(made, &n, pair, 2, err));
+  ND_TRY(normalise(made, &n, pair, 2, err)); /* untaken: ICU fails only without memory */
   if (n == 1) {
     *result = made[0];
   } else if (n == 2 && made[0] == first && made[1] == second) {
@@ -99,6 +101,7 @@ nd_status nd_unicode_nfkc(uint32_t *out, size_t *n, const uint32_t *cp, size_t c
   size_t k = 1;
   for (; k < count && count <= 4; k++) {
     bool known;
+    /* untaken: ICU fails only without memory */
     ND_TRY(join_pair(&known, &result, letter, cp[k], err));
     if (!known || result == APART) break;
     letter = result;
@@ -129,7 +132,7 @@ static nd_status make_entry(uint32_t *entry, nd_buf *more, const UNormalizer2 *n
   U16_APPEND_UNSAFE(self, self_n, cp);
   int32_t normal_n = unorm2_normalize(nfkc, self, self_n, normal, CP_ROOM, &code);
   int32_t folded_n = u_strFoldCase(folded, CP_ROOM, normal, normal_n, U_FOLD_CASE_DEFAULT, &code);
-  if (U_FAILURE(code)) return icu_failed(err, code);
+  if (U_FAILURE(code)) return icu_failed(err, code); /* untaken: ICU fails only without memory */
 
   uint32_t flags = 0, last = 0, first = 0;
   bool same = true, all_sep = true, all_word = true;
@@ -191,7 +194,7 @@ nd_status nd_unicode_load(const nd_unicode_block **out, uint32_t index, nd_error
   nd_unicode_block work = {.more = NULL}, *fresh = NULL;
   UErrorCode code = U_ZERO_ERROR;
   const UNormalizer2 *nfkc = unorm2_getNFKCInstance(&code);
-  if (U_FAILURE(code)) return icu_failed(err, code);
+  if (U_FAILURE(code)) return icu_failed(err, code); /* untaken: ICU fails only without memory */
 
   bool equal = true;
   for (uint32_t i = 0; i < 256; i++) {

@@ -29,7 +29,7 @@ static nd_status end_token(nd_tokens *out, size_t begin, nd_error *err) {
     if (out->count) out->text.n--;
     return ND_OK;
   }
-  if (out->text.n >= UINT32_MAX)
+  if (out->text.n >= UINT32_MAX) /* untaken: more than 2^31 things */
     return nd_fail(err, ND_ERR_LIMIT, "a document has more than 4 GiB of tokens");
   ND_TRY(nd_array_grow(&out->end, &out->cap, out->count + 1, sizeof *out->end, err));
   out->end[out->count++] = (uint32_t)out->text.n;

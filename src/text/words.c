@@ -60,7 +60,7 @@ static nd_status make_room(walker *s, size_t bytes, nd_error *err) {
   size_t ends = s->r.count + bytes + s->per_byte * left / 2 + ND_WORDS_SLACK;
   nd_tokens *t = s->tokens;
   t->text.n = s->r.p;
-  if (s->r.p > UINT32_MAX - text)
+  if (s->r.p > UINT32_MAX - text) /* untaken: more than 2^31 things */
     return nd_fail(err, ND_ERR_LIMIT, "a document has more than 4 GiB of tokens");
   ND_TRY(nd_buf_reserve(&t->text, text, err));
   ND_TRY(nd_array_grow(&t->end, &t->cap, ends, sizeof *t->end, err));
@@ -164,6 +164,7 @@ static nd_status put_span(walker *s, bool each, nd_error *err) {
     from[count++] = cp;
     r->i += length;
   }
+  /* untaken: ICU fails only without memory */
   ND_TRY(nd_unicode_nfkc(to, &made, from, count, err));
   ND_TRY(make_room(s, 8 * made, err)); /* 8 bytes suffice for any entry except MORE */
   for (size_t k = 0; k < made; k++) ND_TRY(put_normal(s, to[k], 8 * (made - k), each, err));
@@ -427,7 +428,7 @@ void nd_tokens_clear(nd_tokens *t) {
 nd_status nd_token_ends(uint32_t **end, size_t *count, size_t *cap, nd_str text, nd_error *err) {
   const nd_words_kernel *kernel = nd_words_kernel_best();
   *count = 0;
-  if (text.n > UINT32_MAX)
+  if (text.n > UINT32_MAX) /* untaken: more than 2^31 things */
     return nd_fail(err, ND_ERR_LIMIT, "a document has more than 4 GiB of tokens");
   if (text.n == 0) return ND_OK;
   for (size_t i = 0; i < text.n;) {

@@ -356,6 +356,7 @@ static const nd_words_kernel kernels[] = {
 const nd_words_kernel *nd_words_kernels(size_t *n) {
   *n = (size_t)nd_cpu() + 1;
 #if ND_X86
+  /* untaken: the machine has every CPU level */
   if (nd_cpu() == ND_CPU_AVX512 && __builtin_cpu_supports("avx512vbmi2")) ++*n;
 #endif
   return kernels;

@@ -50,7 +50,7 @@ def moments_of(rng, n, steps, seconds):
     # Renames, removals and syncs matter more than one more write.
     steps_only = [c for c in calls if not c[2].startswith(("write", "pwrite"))]
     late = steps_only[-40:]
-    chosen, wanted = set(), n - after - timed
+    chosen, wanted = set(), max(0, n - after - timed)
     for pool, share in ((late, 0.5), (steps_only, 0.3), (calls, 1.0)):
         fresh = [c for c in pool if c not in chosen]
         more = max(0, wanted - len(chosen))

@@ -44,6 +44,7 @@ static nd_status add(nd_documents *d, nd_str id, uint64_t tokens, nd_str url, nd
   }
   ND_TRY(nd_array_grow(&d->tokens, &d->cap, (size_t)number + 1, sizeof *d->tokens, err));
   ND_TRY(nd_array_grow(&d->site, &d->site_cap, (size_t)number + 1, sizeof *d->site, err));
+  /* untaken: more than 2^31 things */
   d->tokens[number] = tokens < UINT32_MAX ? (uint32_t)tokens : UINT32_MAX;
   d->site[number] = nd_site_key(url);
   return ND_OK;

@@ -127,8 +127,9 @@ static void note(char *out, size_t room, uint64_t line, uint64_t other, const ch
   if (out[0]) return;
   if (other)
     snprintf(out, room, "lines %" PRIu64 " and %" PRIu64 ": %s %.*s", other, line, what,
-             (int)(id.n < 100 ? id.n : 100), id.p);
+             (int)(id.n < 100 ? id.n : 100), id.p); /* untaken: short names only */
   else
+    /* untaken: short names only */
     snprintf(out, room, "line %" PRIu64 ": %s %.*s", line, what, (int)(id.n < 100 ? id.n : 100),
              id.p);
 }
@@ -177,6 +178,7 @@ static void unite(nd_list *l, const reader *r, const nd_list_rule *rule, const n
       l->notes.contradicting++;
       nd_str a = nd_id_map_id(&r->words, e->a), b = nd_id_map_id(&r->words, e->b);
       char pair[140];
+      /* untaken: short names only */
       snprintf(pair, sizeof pair, "the pair of %.*s and", (int)(a.n < 100 ? a.n : 100), a.p);
       note(l->notes.first_contradicting, sizeof l->notes.first_contradicting, e->line,
            r->entries[items[i - 1].value].line, pair, b);

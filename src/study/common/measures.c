@@ -127,6 +127,7 @@ static nd_status sketches(measuring *m) {
       (unsigned)nd_super_agree(supers, supers + SUPERS, SUPERS));
   nd_projection projection;
   nd_simhash simhash = {0};
+  /* untaken: checked with the settings */
   ND_TRY(nd_projection_init(&projection, PROJECTION_BITS, seed, m->err));
   nd_status status = nd_simhash_init(&simhash, ND_WEIGHTS_ONE, seed, NULL, m->err);
   for (int i = 0; status == ND_OK && i < 2; i++) {

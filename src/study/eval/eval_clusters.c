@@ -46,6 +46,7 @@ static void label(uint32_t *out, uint32_t *count, const nd_compare *c, const nd_
 static nd_status build(table *t, nd_error *err) {
   const nd_compare *c = t->c;
   size_t n = (size_t)c->n + 1, most = (size_t)c->truth.cluster_n + c->result.cluster_n + 2 * n;
+  /* untaken: more than 2^31 things */
   if (most >= UINT32_MAX) return nd_fail(err, ND_ERR_LIMIT, "too many documents and clusters");
   nd_item *spare = nd_malloc(n * sizeof *spare);
   t->x = nd_malloc(n * sizeof *t->x);

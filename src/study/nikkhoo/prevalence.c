@@ -95,6 +95,7 @@ static nd_status put_topics(work *w, nd_table *t, const levels *of, nd_error *er
     if (l->documents == 0) continue;
     nd_str id = nd_id_map_id(&w->trec.topics, topic);
     char name[128];
+    /* untaken: short names only */
     snprintf(name, sizeof name, "%.*s", (int)(id.n < 120 ? id.n : 120), id.p);
     ND_TRY(put_levels(t, name, l, err));
     topics++;

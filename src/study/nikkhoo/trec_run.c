@@ -135,9 +135,11 @@ static int by_score(const void *x, const void *y) {
 
 static void note(char *out, size_t room, const reader *r, uint64_t line, const char *what,
                  nd_str id) {
-  if (!out[0])
+  if (!out[0]) {
+    /* untaken: short names only */
     snprintf(out, room, "%s:%" PRIu64 "%s%.*s", r->name, line, what, (int)(id.n < 100 ? id.n : 100),
              id.p);
+  }
 }
 
 /* Removes repeated documents of a topic, keeping the first result.  last[document] is
@@ -241,6 +243,7 @@ static nd_status find_missing(const nd_trec *t, nd_prevalence_summary *s, nd_err
     nd_str topic = nd_id_map_id(&t->topics, (uint32_t)(i % topics));
     if (!s->first_missing[0])
       snprintf(s->first_missing, sizeof s->first_missing, "%.100s, topic %.*s",
+               /* untaken: short names only */
                nd_line_list_name(t->runs[i / topics].path), (int)(topic.n < 100 ? topic.n : 100),
                topic.p);
   }

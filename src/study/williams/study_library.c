@@ -481,6 +481,7 @@ static nd_status read_all(library *l, nd_error *err) {
   const nd_options *options = &l->options;
   sketcher s = {.seed = options->seed};
   l->pages = (nd_pages){.fewest = FEWEST, .words = WORDS, .make = make_sketch, .context = &s};
+  /* untaken: checked with the settings */
   ND_TRY(nd_simhash_init(&s.simhash, ND_WEIGHTS_ONE, s.seed, NULL, err));
   nd_status status = nd_linear_init(&s.values, FUNCTIONS, s.seed, err);
   if (status == ND_OK)
