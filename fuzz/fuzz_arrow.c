@@ -5,6 +5,7 @@
  * that a read past one is seen.  Offsets are kept inside the bytes, whose size a chunk does not
  * tell; everything else is as it comes. */
 #include "fuzz.h"
+#include "job_calls.h"
 #include "neardup/memory.h"
 #include "settings/option_fields.h"
 
@@ -125,8 +126,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   nd_corpus corpus = {.texts = &stream};
   nd_result r = {0};
   nd_summary summary;
-  nd_status status = how & 8 ? nd_pairs_memory(&r, &summary, &corpus, &o, NULL, &err)
-                             : nd_dedup_memory(&r, &summary, &corpus, &o, NULL, &err);
+  nd_status status = how & 8 ? job_pairs_memory(&r, &summary, &corpus, &o, NULL, &err)
+                             : job_dedup_memory(&r, &summary, &corpus, &o, NULL, &err);
   if (status != ND_OK) {
     fuzz_check(err.message[0]);
     fuzz_check(bad && status == ND_ERR_DATA);

@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 
 #include "corpus_grammar.h"
+#include "job_calls.h"
 #include "job_results.h"
 #include "neardup.h"
 #include "settings/option_fields.h"
@@ -27,7 +28,8 @@ static nd_status pairs(nd_buf *out, const char *const *inputs, size_t n, const n
   nd_summary s;
   nd_sink sink = {.context = out, .write = take};
   out->n = 0;
-  nd_status status = nd_pairs(&s, inputs, n, &sink, o, NULL, &err);
+  nd_status status = nd_pairs(
+      &s, &(nd_pairs_request){.inputs = inputs, .input_n = n, .sink = &sink}, o, NULL, &err);
   fuzz_check(status == ND_OK || (err.message[0] && out->n == 0));
   if (status != ND_OK) fuzz_puts(out, err.message);
   return status;
@@ -37,7 +39,8 @@ static nd_status dedup(nd_buf *out, const char *dir, const nd_options *o, const 
   nd_error err = {0};
   nd_summary s;
   out->n = 0;
-  nd_status status = nd_dedup(&s, whole, 1, dir, o, hooks, &err);
+  nd_status status = nd_dedup(
+      &s, &(nd_dedup_request){.inputs = whole, .input_n = 1, .directory = dir}, o, hooks, &err);
   fuzz_check(status == ND_OK || err.message[0]);
   if (status != ND_OK) {
     fuzz_puts(out, err.message);
@@ -324,7 +327,8 @@ static void same_sketches(const nd_options *o, fuzz_bytes *in) {
   set(&again, "resume", "never");
   vary(&other, in);
   set(&other, "resume", "never");
-  if (nd_sketch_documents(&s, whole, 1, file[0], &other, NULL, &err) != ND_OK) {
+  if (nd_sketch_documents(&s, &(nd_sketch_request){.inputs = whole, .input_n = 1, .file = file[0]},
+                          &other, NULL, &err) != ND_OK) {
     fuzz_check(err.message[0]);
     return;
   }
@@ -337,9 +341,14 @@ static void same_sketches(const nd_options *o, fuzz_bytes *in) {
     const char *const one = path;
     snprintf(path, sizeof path, "in/%c00", 'a' + i);
     if (access(path, R_OK) != 0) return;
-    fuzz_check(nd_sketch_documents(&s, &one, 1, parts[i], &again, NULL, &err) == ND_OK);
+    fuzz_check(nd_sketch_documents(
+                   &s, &(nd_sketch_request){.inputs = &one, .input_n = 1, .file = parts[i]}, &again,
+                   NULL, &err) == ND_OK);
   }
-  fuzz_check(nd_sketch_merge(&s, parts, docs.files, merged[0], &again, NULL, &err) == ND_OK);
+  fuzz_check(nd_sketch_merge(
+                 &s,
+                 &(nd_sketch_request){.inputs = parts, .input_n = docs.files, .file = merged[0]},
+                 &again, NULL, &err) == ND_OK);
   fuzz_check(pairs(&second, merged, 1, o) == status);
   if (status == ND_OK) check_same();
 }
@@ -400,7 +409,7 @@ static void same_memory(const nd_options *o, fuzz_bytes *in) {
   nd_options other = a;
   set(&other, "format", "auto");
   vary(&other, in);
-  nd_status status = nd_dedup_memory(&r, &s, &both, &other, NULL, &err);
+  nd_status status = job_dedup_memory(&r, &s, &both, &other, NULL, &err);
   nd_status again = dedup(&second, "out2", &a, NULL);
   if (status != ND_OK || again != ND_OK) { /* sites are for files only */
     nd_result_clear(&r);

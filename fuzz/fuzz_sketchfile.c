@@ -62,7 +62,9 @@ static void search(const char *path, unsigned which) {
     fuzz_check(nd_options_set(&o, "family", "linear", &err) == ND_OK &&
                nd_options_set(&o, "verify", "none", &err) == ND_OK);
   nd_sink sink = {.write = note_text};
-  if (nd_pairs(&summary, &path, 1, &sink, &o, NULL, &err) != ND_OK) fuzz_check(err.message[0]);
+  if (nd_pairs(&summary, &(nd_pairs_request){.inputs = &path, .input_n = 1, .sink = &sink}, &o,
+               NULL, &err) != ND_OK)
+    fuzz_check(err.message[0]);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -1,7 +1,7 @@
 /* neardup: finds near-duplicate documents.
  *
  * status.h   status codes and errors
- * options.h  options and their table
+ * options.h  options, by name
  * output.h   checks of outputs: no input is written over
  * run.h      the jobs: dedup, pairs, cluster, inspect
  * outdir.h   directories of results
@@ -14,7 +14,25 @@
  * memory.h   dedup and pairs over texts in memory
  * sketchfile.h  sketch files
  * sketch.h   two documents at a time: sketches and exact resemblance
- * stage.h    the same job cut into stages, for engines such as Spark */
+ * stage.h    the main job cut into stages, for engines such as Spark
+ *
+ * Compatibility: a program that was compiled with one version runs with every later one
+ * that has the same SONAME.
+ *
+ *   functions   are only added (symbols.txt lists them); their parameters never change
+ *   options     go by name, so new ones need no new interface
+ *   objects     that a program gets by a pointer to an incomplete type are opaque
+ *   requests    and results are structs whose size never changes: a new field takes the
+ *               place of `reserved` words, and means "as before" where it is 0.  So begin
+ *               every request with = {0} or named fields, and leave `reserved` alone.
+ *   tables      are read one entry at a time (nd_option_at, nd_study_at), so that entries
+ *               may grow at the end; do not copy entries
+ *   structs     without `reserved` (nd_str, nd_error, nd_sink, nd_chunk …) never change
+ *
+ * What comes back through `**out` belongs to the caller, who frees it by the function named
+ * there; every free accepts NULL.  Other pointers and nd_str are borrowed, until the next
+ * call on the object that they came from.  Functions that return nd_status fail with
+ * ND_ERR_MEMORY and, where files are involved, ND_ERR_IO besides the statuses they name. */
 #ifndef NEARDUP_H
 #define NEARDUP_H
 

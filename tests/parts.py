@@ -101,6 +101,7 @@ def all_parts():
         units("core", "release", "unit tests"),
         command_line("core", "release", "command line"),
         Part("core", "layers", python("tests/layers.py", "--build", "build")),
+        Part("core", "headers", python("tests/headers.py", "--build", "build")),
         Part("core", "documents", python("tests/docs.py")),
         Part("core", "examples", python("tools/make-examples", "--check")),
         Part("core", "fuzz inputs", python("fuzz/run", "--replay")),

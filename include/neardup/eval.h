@@ -12,18 +12,23 @@
 
 #include "neardup/run.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct nd_eval_request {
   const char *truth, *result;           /* files; one of them may be "-" */
   const char *truth_kind, *result_kind; /* "pairs", "clusters"; NULL or "auto": look */
   const char *as;                       /* what is measured: "pairs", "clusters"; NULL or "auto":
                                            clusters when both lists are, else pairs */
   const char *truth_threshold;          /* a truth pair counts from this number on; NULL: above 0 */
-  const char *threshold;                /* the same of the result; NULL: every pair counts */
-  const char *by;                       /* "size" or "site"; NULL: no groups */
-  const char *documents;                /* a list: id, tokens, URL; NULL: none */
-  const char *const *corpus;            /* or the documents themselves, and how many inputs */
+  const char *threshold;     /* a result pair counts from this number on; NULL: every pair counts */
+  const char *by;            /* "size" or "site"; NULL: no groups */
+  const char *documents;     /* a list: id, tokens, URL; NULL: none */
+  const char *const *corpus; /* or the documents themselves, and how many inputs */
   size_t corpus_n;
-  int judged; /* result pairs that the truth does not list are left out */
+  int judged;           /* result pairs that the truth does not list are left out */
+  uint64_t reserved[8]; /* 0 */
 } nd_eval_request;
 
 /* What was wrong with a list.  Lines of the first four kinds are left out. */
@@ -33,6 +38,7 @@ typedef struct nd_eval_list {
   uint64_t contradicting; /* pairs or documents that lines disagree about: left out everywhere */
   int valued;             /* every pair has a number */
   char first_unknown[240], first_contradicting[240]; /* for people, "" when there is none */
+  uint64_t reserved[4];                              /* 0 */
 } nd_eval_list;
 
 /* Measures that have nothing to divide by are NAN. */
@@ -48,7 +54,8 @@ typedef struct nd_eval_group {
   double average_error, correlation, common_error, common_correlation;
   double bcubed_precision, bcubed_recall, bcubed_f1;
   double accuracy;            /* documents whose duplicates are exactly the true ones */
-  double duplicates_accuracy; /* the same, of documents that have duplicates in truth */
+  double duplicates_accuracy; /* that share among documents that have duplicates in the truth */
+  uint64_t reserved[8];       /* 0 */
 } nd_eval_group;
 
 enum { ND_EVAL_GROUPS = 13 }; /* all, and at most 11 sizes or 3 kinds of site */
@@ -62,15 +69,23 @@ typedef struct nd_eval_result {
   double ari, homogeneity, completeness, v_measure;
   nd_eval_group group[ND_EVAL_GROUPS]; /* the first is "all" */
   size_t group_n;
+  uint64_t reserved[16]; /* 0 */
 } nd_eval_result;
 
-/* Compares.  `options` says how a corpus is read. */
+/* Compares a result with the ground truth.  `options` say how the corpus is read.
+ * ND_ERR_USAGE: a kind or number of the request is not allowed; ND_ERR_DATA names a
+ * line that is malformed.  *out holds no memory of its own. */
 ND_API nd_status nd_eval(nd_eval_result *out, const nd_eval_request *request,
                          const nd_options *options, const nd_hooks *hooks,
                          nd_error *err) ND_MUST_CHECK;
 
-/* Writes the measures: a line each, a column per group; or JSON. */
+/* Writes the measures to the sink: a line each with a column per group, or JSON if
+ * `json` is not 0.  Fails with the status of the sink. */
 ND_API nd_status nd_eval_write(const nd_eval_result *r, int json, const nd_sink *sink,
                                nd_error *err) ND_MUST_CHECK;
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

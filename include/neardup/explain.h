@@ -5,6 +5,10 @@
 
 #include "neardup/run.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef enum nd_explain_form {
   ND_EXPLAIN_TEXT, /* for a terminal or a pipe */
   ND_EXPLAIN_HTML  /* a page with both documents side by side */
@@ -18,13 +22,18 @@ typedef struct nd_explain_request {
   int colour;     /* TEXT: with escape sequences */
   unsigned width; /* TEXT: columns; 0: 80 */
   int whole;      /* TEXT: long passages that are the same are not folded */
+  const nd_sink *sink;
+  uint64_t reserved[8]; /* 0 */
 } nd_explain_request;
 
-/* Finds both documents and writes the explanation to the sink.  The same id
- * twice means the first two documents that have it.  ND_ERR_USAGE: a document
- * is not there. */
-ND_API nd_status nd_explain(nd_summary *out, const nd_explain_request *request, const nd_sink *sink,
+/* Finds both documents and writes the explanation to the sink.  If the ids are equal,
+ * compares the first two documents with that id.  ND_ERR_USAGE: a document is missing. */
+ND_API nd_status nd_explain(nd_summary *out, const nd_explain_request *request,
                             const nd_options *options, const nd_hooks *hooks,
                             nd_error *err) ND_MUST_CHECK;
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

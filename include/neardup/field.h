@@ -12,6 +12,10 @@
 
 #include "neardup/status.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Writes the field of `text` to `out`, which has room for 4 * text.n bytes, and
  * returns its length; `out` NULL: only the length. */
 ND_API size_t nd_field_escape(char *out, nd_str text);
@@ -20,5 +24,9 @@ ND_API size_t nd_field_escape(char *out, nd_str text);
  * the field itself), and returns its length.  A backslash that begins none of the
  * escapes above stands for itself. */
 ND_API size_t nd_field_unescape(char *out, nd_str field);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

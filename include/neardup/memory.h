@@ -8,21 +8,27 @@
  *   nd_chunk chunk = {.layout = ND_LAYOUT_STR, .n = n, .index = texts};
  *   nd_text_stream stream = {.chunks = &chunk, .n = 1};
  *   nd_corpus corpus = {.texts = &stream};
- *   nd_dedup_memory(&result, &summary, &corpus, &options, NULL, &err); */
+ *   status = nd_dedup_memory(&result, &corpus, options, NULL, &err);
+ *   …
+ *   nd_result_clear(&result); */
 #ifndef NEARDUP_MEMORY_H
 #define NEARDUP_MEMORY_H
 
 #include "neardup/run.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef enum nd_layout {
   ND_LAYOUT_STR,      /* index: nd_str each; a NULL pointer is no text */
   ND_LAYOUT_OFFSET32, /* index: int32_t, one more than texts, into bytes (Arrow string) */
-  ND_LAYOUT_OFFSET64, /* the same with int64_t (Arrow large_string) */
+  ND_LAYOUT_OFFSET64, /* index: int64_t, one more than texts, into bytes (Arrow large_string) */
   ND_LAYOUT_VIEW      /* index: 16 bytes each (Arrow string_view) */
 } nd_layout;
 
-/* A number of texts.  A text that is null is no document: it is kept and matches
- * nothing. */
+/* Texts that lie in arrays of the caller.  A null text is not a document: it is kept
+ * and matches nothing.  Never changes, as chunks come in arrays. */
 typedef struct nd_chunk {
   nd_layout layout;
   uint64_t n;           /* texts */
@@ -48,6 +54,7 @@ typedef struct nd_text_stream {
    * n at 0); texts->n = 0 at the end.  One call at a time, from any thread. */
   void *context;
   nd_status (*next)(void *context, nd_chunk *texts, nd_chunk *facts, nd_error *err);
+  uint64_t reserved[4]; /* 0 */
 } nd_text_stream;
 
 /* What a job reads: texts in memory, or files. */
@@ -56,6 +63,7 @@ typedef struct nd_corpus {
   const nd_text_stream *against; /* with texts: the other collection, or NULL */
   const char *const *files;      /* files and directories, when `texts` is NULL */
   size_t file_n;
+  uint64_t reserved[8]; /* 0 */
 } nd_corpus;
 
 typedef struct nd_rejection {
@@ -80,25 +88,32 @@ typedef struct nd_result {
   char *strings;    /* NUL-terminated each */
   uint64_t *id_end; /* files: n + 1 places in `ids`, the first 0; else NULL */
   char *ids;
+  nd_summary summary;   /* what the job did, also when it fails */
+  uint64_t reserved[8]; /* 0 */
 } nd_result;
 
-/* Frees what is in it; an empty one ({0}) is allowed. */
+/* Frees the arrays of a result, which may be empty ({0}); the summary stays. */
 ND_API void nd_result_clear(nd_result *r);
 
-/* Near-duplicates, which one to keep of them, and the pairs (exact copies once
- * each, with their first).  A rejected text has its keep bit off. */
-ND_API nd_status nd_dedup_memory(nd_result *result, nd_summary *out, const nd_corpus *corpus,
-                                 const nd_options *options, const nd_hooks *hooks,
-                                 nd_error *err) ND_MUST_CHECK;
+/* Finds near-duplicates: which texts to keep, the clusters, and the pairs (an exact
+ * duplicate once, with its first occurrence).  A rejected text has its keep bit off.
+ * *out is made by the call and cleared by the caller; after a failure only the
+ * summary is filled.  Fails as nd_dedup does.  `hooks` may be NULL. */
+ND_API nd_status nd_dedup_memory(nd_result *out, const nd_corpus *corpus, const nd_options *options,
+                                 const nd_hooks *hooks, nd_error *err) ND_MUST_CHECK;
 
-/* Only the pairs; every pair of exact copies too, but for --collapse. */
-ND_API nd_status nd_pairs_memory(nd_result *result, nd_summary *out, const nd_corpus *corpus,
-                                 const nd_options *options, const nd_hooks *hooks,
-                                 nd_error *err) ND_MUST_CHECK;
+/* Finds the pairs only: every pair of exact duplicates too, unless --collapse is set.
+ * Results and failures are those of nd_dedup_memory. */
+ND_API nd_status nd_pairs_memory(nd_result *out, const nd_corpus *corpus, const nd_options *options,
+                                 const nd_hooks *hooks, nd_error *err) ND_MUST_CHECK;
 
-/* Text number `i` of a chunk (i < n), borrowed; *null tells a null.  ND_ERR_DATA
- * when the chunk's own numbers contradict each other. */
+/* Sets *out to text `i` of a chunk (i < n), borrowed from it, and *null to whether it
+ * is null.  ND_ERR_DATA: the chunk's own numbers contradict each other. */
 ND_API nd_status nd_chunk_text(nd_str *out, int *null, const nd_chunk *chunk, uint64_t i,
                                nd_error *err) ND_MUST_CHECK;
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

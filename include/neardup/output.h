@@ -4,16 +4,21 @@
  * Jobs that write to a sink (nd_plan, nd_explain) go with an output file:
  *
  *   nd_output *file;
- *   nd_status status = nd_output_open(&file, &request, &options, &err);
+ *   nd_status status = nd_output_open(&file, &request, options, &err);
  *   if (status == ND_OK) {
  *     nd_sink sink = nd_output_sink(file);
- *     status = nd_explain(&summary, &question, &sink, &options, NULL, &err);
+ *     question.sink = &sink;
+ *     status = nd_explain(&summary, &question, options, NULL, &err);
  *     status = nd_output_close(file, status, &err);
  *   } */
 #ifndef NEARDUP_OUTPUT_H
 #define NEARDUP_OUTPUT_H
 
 #include "neardup/run.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* A path, and what a message calls it: "-o", "the input", "--against" … */
 typedef struct nd_output_path {
@@ -30,13 +35,16 @@ ND_API nd_status nd_output_check(const nd_output_path *outputs, size_t n,
                                  const nd_output_path *inputs, size_t m,
                                  nd_error *err) ND_MUST_CHECK;
 
+/* What a file holds. */
 typedef enum nd_output_kind { ND_OUTPUT_PLAN, ND_OUTPUT_SKETCHES, ND_OUTPUT_PAGE } nd_output_kind;
 
+/* A file to write. */
 typedef struct nd_output_request {
   const char *path;
   nd_output_kind kind;
   const char *const *inputs; /* what the job reads, beside what `options` name */
   size_t input_n;
+  uint64_t reserved[8]; /* 0 */
 } nd_output_request;
 
 /* A file that is written beside its place, under another name, and renamed at
@@ -45,13 +53,20 @@ typedef struct nd_output_request {
  * (ND_ERR_USAGE) never.  A link to a file stays a link.  Pipes and devices, and
  * /dev/stdout, are written to directly. */
 typedef struct nd_output nd_output;
+
+/* Begins a file; end it by nd_output_close.  Of the options, resume, force and sync count. */
 ND_API nd_status nd_output_open(nd_output **out, const nd_output_request *request,
                                 const nd_options *options, nd_error *err) ND_MUST_CHECK;
+/* Returns a sink that writes to the file, until it is closed. */
 ND_API nd_sink nd_output_sink(nd_output *o);
 
-/* Frees.  With ND_OK the file appears, on the disk unless --sync no; with the
- * status of a failure, which is returned, nothing does, and what was there
- * before stays. */
+/* Ends a file and frees `o`.  With the status ND_OK the file appears, on the disk unless
+ * sync is no; with the status of a failure, which is returned, nothing does, and what was
+ * there before stays. */
 ND_API nd_status nd_output_close(nd_output *o, nd_status status, nd_error *err) ND_MUST_CHECK;
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

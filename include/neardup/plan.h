@@ -5,11 +5,17 @@
 
 #include "neardup/run.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct nd_plan_request {
   const char *const *inputs;
   size_t input_n;
   const char *precision; /* goal of a sampling plan, such as "0.85"; NULL: none is wanted */
   uint64_t documents;    /* to draw; 0: 20,000 */
+  const nd_sink *sink;   /* takes the plan's file (docs/formats.md); NULL: nobody */
+  uint64_t reserved[8];  /* 0 */
 } nd_plan_request;
 
 /* Documents of one range of sizes. */
@@ -23,6 +29,7 @@ typedef struct nd_plan_group {
   int reached;           /* some ratio meets the goal (else all shingles are kept) */
   uint64_t best_modulus; /* the ratio that comes nearest … */
   double best_low;       /* … and its lower bound; NaN: no pair was found */
+  uint64_t reserved[4];  /* 0 */
 } nd_plan_group;
 
 enum { ND_PLAN_MOST_GROUPS = 32 };
@@ -45,13 +52,19 @@ typedef struct nd_plan_result {
   double recall_of_pairs;             /* over all near-duplicates of the sample */
   double candidates;                  /* pairs to compare in the whole corpus, about */
   double minhash_bytes, minhash_seconds;
+  nd_summary summary;    /* what the job read, also when it fails */
+  uint64_t reserved[16]; /* 0 */
 } nd_plan_result;
 
-/* Draws documents, measures, chooses.  options->threshold and recall are the
- * other goals.  The plan's file (docs/formats.md) goes to the sink when a
- * precision was asked for (NULL: nowhere). */
-ND_API nd_status nd_plan(nd_plan_result *out, nd_summary *summary, const nd_plan_request *request,
-                         const nd_sink *sink, const nd_options *options, const nd_hooks *hooks,
+/* Draws documents, measures on them, and chooses.  The options' threshold and recall
+ * are goals too.  Writes the plan to the sink if a precision was asked for.
+ * ND_ERR_USAGE: a goal is out of range; ND_ERR_LIMIT: no parameters reach it. */
+ND_API nd_status nd_plan(nd_plan_result *out, const nd_plan_request *request,
+                         const nd_options *options, const nd_hooks *hooks,
                          nd_error *err) ND_MUST_CHECK;
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -6,6 +6,10 @@
 
 #include "neardup/run.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct nd_prevalence_request {
   const char *const *runs; /* TREC runs: topic Q0 document rank score name */
   size_t run_n;
@@ -15,6 +19,8 @@ typedef struct nd_prevalence_request {
   const char *threshold;  /* near-duplicates from this resemblance on; NULL: 0.5 */
   const char *directory;  /* tables, charts and a page go here; NULL: to the sink only */
   const char *filtered;   /* the runs without near-duplicates go here; NULL: nowhere */
+  const nd_sink *sink;    /* takes the tables as TSV, a "# title" line before each */
+  uint64_t reserved[8];   /* 0 */
 } nd_prevalence_request;
 
 typedef struct nd_prevalence_summary {
@@ -29,11 +35,17 @@ typedef struct nd_prevalence_summary {
   uint64_t removed;           /* lines that the filtered runs lack */
   char first_missing[240], first_repeated[240], first_tie[240], first_unranked[240],
       first_disagreeing[240]; /* for people, "" when there is none */
+  uint64_t reserved[16];      /* 0 */
 } nd_prevalence_summary;
 
-/* Tables go to the sink as TSV, a "# title" line before each. */
+/* Counts near-duplicates in the runs and writes the tables.  ND_ERR_DATA names the line
+ * of a run, of the judgements or of the list that is malformed. */
 ND_API nd_status nd_prevalence(nd_prevalence_summary *out, const nd_prevalence_request *request,
-                               const nd_sink *sink, const nd_options *options,
-                               const nd_hooks *hooks, nd_error *err) ND_MUST_CHECK;
+                               const nd_options *options, const nd_hooks *hooks,
+                               nd_error *err) ND_MUST_CHECK;
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

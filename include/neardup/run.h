@@ -7,6 +7,11 @@
 
 #include "neardup/options.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* How far a job is.  The library makes these; later versions add fields at the end. */
 typedef struct nd_progress {
   const char *stage;  /* "read", "find", "verify", "write" */
   uint64_t done;      /* of `total`: bytes (read, write), bands (find), pairs (verify) */
@@ -15,15 +20,18 @@ typedef struct nd_progress {
   double seconds;     /* since the job began */
 } nd_progress;
 
-/* Both may be NULL.  `cancelled` is asked now and then, from any thread;
- * non-zero stops the job with ND_ERR_CANCELLED, resumable. */
+/* Functions that a job calls; each may be NULL.  `progress` is called by one thread
+ * at a time.  `cancelled` is polled from any thread; a value other than 0 stops the
+ * job with ND_ERR_CANCELLED, and it can be resumed. */
 typedef struct nd_hooks {
   void *context;
   void (*progress)(void *context, const nd_progress *progress);
   int (*cancelled)(void *context);
+  uint64_t reserved[4]; /* 0 */
 } nd_hooks;
 
-/* Takes output bytes; any other status than ND_OK stops the job with it. */
+/* Takes output bytes, which are borrowed for the call.  A status other than ND_OK
+ * stops the job, which returns it.  Never changes. */
 typedef struct nd_sink {
   void *context;
   nd_status (*write)(void *context, const char *bytes, size_t n, nd_error *err);
@@ -37,9 +45,11 @@ typedef struct nd_join_counts {
   uint64_t after_size, after_positional, after_suffix; /* candidates that pass each filter */
   uint64_t verified, results;
   double prepare_seconds, join_seconds;
-  uint64_t joins; /* 1, or more where blocks of the records were joined with one another */
+  uint64_t joins;       /* 1, or more where blocks of the records were joined with one another */
+  uint64_t reserved[4]; /* 0 */
 } nd_join_counts;
 
+/* What a job did.  Jobs fill it; its texts need not be freed. */
 typedef struct nd_summary {
   uint64_t files;
   uint64_t bytes;     /* of the input files as they are */
@@ -80,40 +90,82 @@ typedef struct nd_summary {
   double read_seconds, find_seconds, verify_seconds, write_seconds;
   uint64_t peak_memory; /* bytes resident, at most */
   uint64_t temporary_bytes;
-  int already_complete; /* the directory held this result: nothing was done */
-  int shard_only;       /* --shard: the reading is done, the rest is to come */
-  int resumable;        /* the run failed, but stored work that the same one would resume from */
+  int already_complete;  /* the directory held this result: nothing was done */
+  int shard_only;        /* --shard: the reading is done, the rest is to come */
+  int resumable;         /* the run failed, but stored work that the same one would resume from */
+  uint64_t reserved[64]; /* 0 */
 } nd_summary;
 
-/* The main job: INPUT... → a directory with the kept documents, the clusters,
- * the pairs and a summary. */
-ND_API nd_status nd_dedup(nd_summary *out, const char *const *inputs, size_t n,
-                          const char *directory, const nd_options *options, const nd_hooks *hooks,
-                          nd_error *err) ND_MUST_CHECK;
+/* What nd_dedup reads and where the result goes. */
+typedef struct nd_dedup_request {
+  const char *const *inputs; /* files, directories, or "-" for standard input */
+  size_t input_n;
+  const char *directory;
+  uint64_t reserved[8]; /* 0 */
+} nd_dedup_request;
 
-/* Near-duplicate pairs, a line each: id_a TAB id_b TAB similarity. */
-ND_API nd_status nd_pairs(nd_summary *out, const char *const *inputs, size_t n, const nd_sink *sink,
+/* Removes near-duplicates: writes a directory with the kept documents, the
+ * clusters, the pairs and a summary (docs/formats.md).  *out is filled as far as
+ * the job came, also when it fails; if out->resumable is set then, the same call
+ * resumes.  ND_ERR_USAGE: the options are inconsistent, or the output and an input
+ * overlap.  ND_ERR_STATE: the directory holds something else.  `hooks` may be NULL. */
+ND_API nd_status nd_dedup(nd_summary *out, const nd_dedup_request *request,
                           const nd_options *options, const nd_hooks *hooks,
                           nd_error *err) ND_MUST_CHECK;
 
-/* A file of pairs ("-": standard input) → clusters, a line per document: id
- * TAB cluster TAB kept|dropped TAB similarity to the kept one ("-": the pair is
- * not in the list). */
-ND_API nd_status nd_cluster(nd_summary *out, const char *pairs, const nd_sink *sink,
+/* What nd_pairs reads and who takes its lines. */
+typedef struct nd_pairs_request {
+  const char *const *inputs; /* as in nd_dedup_request; or sketch files only */
+  size_t input_n;
+  const nd_sink *sink;
+  uint64_t reserved[8]; /* 0 */
+} nd_pairs_request;
+
+/* Writes near-duplicate pairs to the sink, a line each: id_a TAB id_b TAB
+ * similarity.  Fails as nd_dedup does, and with the status of the sink. */
+ND_API nd_status nd_pairs(nd_summary *out, const nd_pairs_request *request,
+                          const nd_options *options, const nd_hooks *hooks,
+                          nd_error *err) ND_MUST_CHECK;
+
+/* What nd_cluster reads and who takes its lines. */
+typedef struct nd_cluster_request {
+  const char *pairs; /* a list of pairs, or "-" for standard input */
+  const nd_sink *sink;
+  uint64_t reserved[8]; /* 0 */
+} nd_cluster_request;
+
+/* Turns pairs into clusters and writes a line per document to the sink: id TAB
+ * cluster TAB kept|dropped TAB similarity to the kept document ("-": the list does
+ * not have that pair).  Pairs below the threshold are left out if the threshold
+ * was set.  ND_ERR_DATA names the first line that is not a pair. */
+ND_API nd_status nd_cluster(nd_summary *out, const nd_cluster_request *request,
                             const nd_options *options, const nd_hooks *hooks,
                             nd_error *err) ND_MUST_CHECK;
 
-/* What the readers and the tokeniser see: a line per record: place, format,
- * kind, id, bytes, tokens, the first tokens (all of them with `whole`). */
-ND_API nd_status nd_inspect(nd_summary *out, const char *const *inputs, size_t n, int whole,
-                            const nd_sink *sink, const nd_options *options, const nd_hooks *hooks,
+/* What nd_inspect reads and who takes its lines. */
+typedef struct nd_inspect_request {
+  const char *const *inputs; /* as in nd_dedup_request */
+  size_t input_n;
+  int whole; /* not 0: all tokens of a document, not the first ones only */
+  const nd_sink *sink;
+  uint64_t reserved[8]; /* 0 */
+} nd_inspect_request;
+
+/* Writes a line per record to the sink: location, format, kind, id, bytes, number
+ * of tokens, tokens.  out->rejected counts records that cannot be read. */
+ND_API nd_status nd_inspect(nd_summary *out, const nd_inspect_request *request,
+                            const nd_options *options, const nd_hooks *hooks,
                             nd_error *err) ND_MUST_CHECK;
 
-/* "0.1.0" */
+/* Returns the version of the library, such as "0.1.0". */
 ND_API const char *nd_version(void);
-/* The SIMD level in use: "base", "sse41", "avx2", "avx512". */
+/* Returns the SIMD level in use: "base", "sse41", "avx2" or "avx512". */
 ND_API const char *nd_cpu_level_name(void);
-/* The compiler the library was built with. */
+/* Returns the name of the compiler that built the library. */
 ND_API const char *nd_compiler(void);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

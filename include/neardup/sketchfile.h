@@ -7,21 +7,38 @@
 
 #include "neardup/run.h"
 
-/* INPUT... → a file with the sketches that the method (candidates, confirm and
- * columns) of `options` needs.  The file is complete or not there; one that exists
- * is replaced as nd_output_open says. */
-ND_API nd_status nd_sketch_documents(nd_summary *out, const char *const *inputs, size_t n,
-                                     const char *file, const nd_options *options,
-                                     const nd_hooks *hooks, nd_error *err) ND_MUST_CHECK;
+#ifdef __cplusplus
+extern "C" {
+#endif
 
-/* Several files → one, in the order given.  Files that were made differently are
- * refused. */
-ND_API nd_status nd_sketch_merge(nd_summary *out, const char *const *files, size_t n,
-                                 const char *file, const nd_options *options, const nd_hooks *hooks,
+/* What is read, and the sketch file to write. */
+typedef struct nd_sketch_request {
+  const char *const *inputs; /* documents; or sketch files, to merge */
+  size_t input_n;
+  const char *file;
+  uint64_t reserved[8]; /* 0 */
+} nd_sketch_request;
+
+/* Writes the sketches that the method (candidates, confirm and columns) of `options`
+ * needs.  The file appears complete or not at all; an existing one is replaced as
+ * nd_output_open says.  *out is filled as far as the job came. */
+ND_API nd_status nd_sketch_documents(nd_summary *out, const nd_sketch_request *request,
+                                     const nd_options *options, const nd_hooks *hooks,
+                                     nd_error *err) ND_MUST_CHECK;
+
+/* Writes the sketches of several sketch files, in the order given, to one.
+ * ND_ERR_USAGE names what differs between files that do not fit together. */
+ND_API nd_status nd_sketch_merge(nd_summary *out, const nd_sketch_request *request,
+                                 const nd_options *options, const nd_hooks *hooks,
                                  nd_error *err) ND_MUST_CHECK;
 
-/* What a file holds, a line each: name TAB value.  Reads and checks all of it. */
+/* Writes what a sketch file holds to the sink, a line each: name TAB value.  Reads and
+ * checks all of it; ND_ERR_DATA: the file is damaged or not a sketch file. */
 ND_API nd_status nd_sketch_info(const char *file, const nd_sink *sink, const nd_hooks *hooks,
                                 nd_error *err) ND_MUST_CHECK;
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -22,6 +22,10 @@
 #include "neardup/options.h"
 #include "neardup/run.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Options resolved, and buffers.  Not for several threads at once. */
 typedef struct nd_stage nd_stage;
 
@@ -37,6 +41,7 @@ typedef struct nd_stage_facts {
   int direct;     /* method exact: what it counts is the result, nothing is compared */
   uint64_t sct;   /* --sample sct:N; 0: none */
   uint64_t max_document;
+  uint64_t reserved[8]; /* 0 */
 } nd_stage_facts;
 
 enum { ND_STAGE_SECRET = 192 };
@@ -47,7 +52,9 @@ enum { ND_STAGE_SECRET = 192 };
  * ND_ERR_USAGE for what only one machine can do, such as --against. */
 ND_API nd_status nd_stage_new(nd_stage **out, const nd_options *options, int dedup,
                               const char *secret, nd_error *err) ND_MUST_CHECK;
+/* Frees a stage; NULL is allowed. */
 ND_API void nd_stage_free(nd_stage *s);
+/* Fills *out with what the options of a stage come to. */
 ND_API void nd_stage_about(nd_stage_facts *out, const nd_stage *s);
 
 /* ---- the input ------------------------------------------------------------ */
@@ -66,21 +73,36 @@ typedef struct nd_stage_task {
   uint64_t begin, end;
 } nd_stage_task;
 
-/* Files and tasks of an input.  A task can be read apart from all others. */
+/* Files and tasks of an input.  Tasks can be read independently of each other. */
 typedef struct nd_intake nd_intake;
-ND_API nd_status nd_intake_new(nd_intake **out, const nd_stage *s, const char *const *inputs,
-                               size_t n, const char *avoid, nd_error *err) ND_MUST_CHECK;
-/* The same for files that are known already; borrowed.  Fails where one cannot be looked into:
- * tasks are told by their number, so all who plan the same files must come to the same ones. */
+typedef struct nd_intake_request {
+  const char *const *inputs; /* files and directories */
+  size_t input_n;
+  const char *avoid;    /* a directory to leave out, such as the output; NULL: none */
+  uint64_t reserved[4]; /* 0 */
+} nd_intake_request;
+/* Walks the inputs and cuts them into tasks; free the intake by nd_intake_free.
+ * ND_ERR_IO: an input cannot be read at all. */
+ND_API nd_status nd_intake_new(nd_intake **out, const nd_stage *s, const nd_intake_request *request,
+                               nd_error *err) ND_MUST_CHECK;
+/* Cuts files that are known already, which are borrowed, into tasks.  ND_ERR_IO: a file
+ * cannot be read.  (It is not skipped: tasks go by their number, so every machine must
+ * cut the same files alike.) */
 ND_API nd_status nd_intake_files(nd_intake **out, const nd_stage *s, const nd_stage_file *files,
                                  size_t n, nd_error *err) ND_MUST_CHECK;
+/* Frees an intake; NULL is allowed. */
 ND_API void nd_intake_free(nd_intake *p);
+/* Returns the number of files. */
 ND_API size_t nd_intake_file_count(const nd_intake *p);
+/* Returns file number `i`; its texts are borrowed from the intake. */
 ND_API nd_stage_file nd_intake_file(const nd_intake *p, size_t i);
+/* Returns the number of tasks. */
 ND_API uint32_t nd_intake_task_count(const nd_intake *p);
+/* Returns task number `i`. */
 ND_API nd_stage_task nd_intake_task(const nd_intake *p, uint32_t i);
-/* Entries that could not be read: rejected. */
+/* Returns the number of entries that could not be read: they are rejected. */
 ND_API size_t nd_intake_problem_count(const nd_intake *p);
+/* Returns the path of such an entry and sets *reason; both are borrowed. */
 ND_API const char *nd_intake_problem(const char **reason, const nd_intake *p, size_t i);
 
 /* ---- sign ------------------------------------------------------------------ */
@@ -94,69 +116,122 @@ typedef struct nd_stage_block {
   uint64_t raw_bytes, others, empties, tokens;
   nd_str image, texts; /* borrowed until the next block */
   uint64_t texts_sum;
+  uint64_t reserved[8]; /* 0 */
 } nd_stage_block;
 
 typedef struct nd_reader nd_reader;
-/* Reads the tasks from `begin` up to `end` of the plan.  With `keep_texts` the
- * texts of ranges are kept too. */
-ND_API nd_status nd_reader_open(nd_reader **out, nd_stage *s, const nd_intake *p, uint32_t begin,
-                                uint32_t end, int keep_texts, nd_error *err) ND_MUST_CHECK;
+typedef struct nd_reader_request {
+  const nd_intake *plan;
+  uint32_t begin, end;  /* tasks of the plan: from `begin` up to `end`, without it */
+  int keep_texts;       /* not 0: the texts of ranges are kept too */
+  uint64_t reserved[4]; /* 0 */
+} nd_reader_request;
+/* Opens a reader of some tasks; it borrows the stage and the plan.  Close it by
+ * nd_reader_close. */
+ND_API nd_status nd_reader_open(nd_reader **out, nd_stage *s, const nd_reader_request *request,
+                                nd_error *err) ND_MUST_CHECK;
+/* Reads and signs the next block; *more is 0, and *out untouched, after the last. */
 ND_API nd_status nd_reader_next(int *more, nd_stage_block *out, nd_reader *r,
                                 nd_error *err) ND_MUST_CHECK;
+/* Frees a reader; NULL is allowed. */
 ND_API void nd_reader_close(nd_reader *r);
 
-/* The two steps of nd_reader_next: cuts the records of the next block, which are
- * not looked into; signs them, as often as wanted.  `watch` (NULL: nobody) is
- * called before a record is looked into: whoever has seen a process die knows in
- * which one.  `raw` is borrowed. */
+/* Is called before a record is looked into, so that whoever sees a process die knows in which
+ * record.  `raw` is borrowed. */
 typedef void (*nd_reader_watch)(void *context, uint32_t file, uint64_t offset, nd_str raw);
+/* Sets the function to call; NULL: none. */
 ND_API void nd_reader_watched(nd_reader *r, nd_reader_watch watch, void *context);
+/* The first step of nd_reader_next: cuts the records of the next block without looking into
+ * them.  *more is 0 after the last block. */
 ND_API nd_status nd_reader_read(int *more, nd_reader *r, nd_error *err) ND_MUST_CHECK;
+/* The second step: signs the records that were read last, as often as wanted.  *out is borrowed
+ * until the next call on `r`. */
 ND_API nd_status nd_reader_sign(nd_stage_block *out, nd_reader *r, nd_error *err) ND_MUST_CHECK;
 
-/* A record that must not be looked into, such as one that killed its process: it
- * begins at `offset` of a file of the plan.  It is rejected, ND_STAGE_SKIPPED is
- * the reason.  *found says whether the records that were read last hold it. */
 #define ND_STAGE_SKIPPED "it killed the process that read it, and was left out"
+/* Rejects, for the reason ND_STAGE_SKIPPED, the record that begins at `offset` of a file of the
+ * plan: it must not be looked into.  *found becomes whether the records that were read last hold
+ * it. */
 ND_API nd_status nd_reader_skip(int *found, nd_reader *r, uint32_t file, uint64_t offset,
                                 nd_error *err) ND_MUST_CHECK;
 
 /* Documents that lie in memory, as UTF-8; only `text` is needed.  p == NULL: a
- * row without text.  `first_line` counts rows from 1, for rejects. */
+ * row without text. */
 typedef struct nd_stage_rows {
   size_t n;
   const nd_str *text, *id, *url, *time, *field;
+  uint64_t reserved[4]; /* 0 */
 } nd_stage_rows;
-ND_API nd_status nd_stage_sign(nd_stage_block *out, nd_stage *s, uint32_t task, uint32_t part,
+/* The name of a block: a part of a task. */
+typedef struct nd_block_name {
+  uint32_t task, part;
+} nd_block_name;
+/* Signs documents that lie in memory: *out is their block, borrowed until the next call
+ * on `s`. */
+ND_API nd_status nd_stage_sign(nd_stage_block *out, nd_stage *s, const nd_block_name *name,
                                const nd_stage_rows *rows, nd_error *err) ND_MUST_CHECK;
+
+/* A block as an engine stored it, and which rows of it a call is about. */
+typedef struct nd_stored_block {
+  nd_str image;
+  nd_str texts; /* its token texts, and their checksum */
+  uint64_t texts_sum;
+  const nd_intake *plan;    /* holds the file of a raw block, whose texts are read again; or NULL */
+  uint32_t first;           /* the number of its first document */
+  uint64_t lines;           /* of its file, before it */
+  const char *const *paths; /* of the plan's files, for ids; NULL: ids as they are */
+  const uint32_t *rows;
+  size_t row_n;
+  uint64_t reserved[4]; /* 0 */
+} nd_stored_block;
+
+/* Texts (token texts, evidence or ids) of documents, whose numbers ascend. */
+typedef struct nd_document_texts {
+  const uint32_t *document;
+  const nd_str *text;
+  size_t n;
+} nd_document_texts;
 
 /* ---- runs --------------------------------------------------------------- */
 
-/* Items on their way to places. */
+/* Buffers items per partition, which is called a place. */
 typedef struct nd_spread nd_spread;
+/* Makes a spread for values of 1, 4 or 8 bytes; free it by nd_spread_free. */
 ND_API nd_status nd_spread_new(nd_spread **out, uint32_t places, unsigned value_bytes,
                                nd_error *err) ND_MUST_CHECK;
+/* Frees a spread; NULL is allowed. */
 ND_API void nd_spread_free(nd_spread *s);
-ND_API uint64_t nd_spread_waiting(const nd_spread *s); /* items */
-/* The run for a place (n == 0: none), borrowed until the next call; the place
- * is empty then. */
+/* Returns the number of items in all places. */
+ND_API uint64_t nd_spread_waiting(const nd_spread *s);
+/* Empties a place: *run is its items, sorted (n == 0: there were none), borrowed until the
+ * next call on `s`. */
 ND_API nd_status nd_spread_take(nd_str *run, nd_spread *s, uint32_t place,
                                 nd_error *err) ND_MUST_CHECK;
 
-/* Merges runs into one; equal keys: the smallest value, or the sum. */
-enum { ND_MERGE_LEAST, ND_MERGE_SUM };
-ND_API nd_status nd_stage_merge(nd_str *run, nd_stage *s, const nd_str *runs, size_t n, int how,
+/* Runs of one place. */
+typedef struct nd_runs {
+  const nd_str *run;
+  size_t n;
+} nd_runs;
+
+/* What becomes of equal keys: the smallest value, or the sum of the values. */
+typedef enum nd_merge { ND_MERGE_LEAST, ND_MERGE_SUM } nd_merge;
+/* Merges runs into one, borrowed until the next call on `s`.  ND_ERR_DATA: a run is
+ * damaged. */
+ND_API nd_status nd_stage_merge(nd_str *run, nd_stage *s, const nd_runs *runs, nd_merge how,
                                 nd_error *err) ND_MUST_CHECK;
-/* How many items; then the items themselves. */
+/* Sets *n to the number of items in a run.  ND_ERR_DATA: the run is damaged. */
 ND_API nd_status nd_run_count(uint64_t *n, nd_str run, nd_error *err) ND_MUST_CHECK;
+/* Writes the items of a run to `keys` and `values`, which have room for all. */
 ND_API nd_status nd_run_items(uint64_t *keys, uint64_t *values, nd_str run,
                               nd_error *err) ND_MUST_CHECK;
 
 /* ---- copies -------------------------------------------------------------- */
 
-/* Digests (values of 8 bytes) and hashes of ids (values of 4) of a block. */
-ND_API nd_status nd_stage_digests(nd_spread *digests, nd_spread *ids, nd_stage *s, nd_str image,
-                                  uint32_t first, nd_error *err) ND_MUST_CHECK;
+/* Adds the digests (values of 8 bytes) and the hashes of ids (values of 4) of a block's
+ * documents to two spreads.  Of the block, `image` and `first` count. */
+ND_API nd_status nd_stage_digests(nd_spread *digests, nd_spread *ids, nd_stage *s,
+                                  const nd_stored_block *block, nd_error *err) ND_MUST_CHECK;
 /* Runs of one place → (copy, first) pairs of numbers, 8 bytes each, rising. */
 ND_API nd_status nd_stage_copies(nd_str *pairs, nd_stage *s, const nd_str *runs, size_t n,
                                  nd_error *err) ND_MUST_CHECK;
@@ -166,66 +241,84 @@ ND_API nd_status nd_stage_repeated(nd_str *documents, nd_stage *s, const nd_str 
 
 /* ---- candidates ------------------------------------------------------------ */
 
-/* The keys of a block's documents, to facts.keys × ranges places: kind × ranges +
- * range of the key.  `position[i]` of row i; UINT32_MAX: a copy, or empty. */
-ND_API nd_status nd_stage_keys(nd_spread *out, nd_stage *s, nd_str image, const uint32_t *position,
-                               uint32_t ranges, nd_error *err) ND_MUST_CHECK;
+typedef struct nd_keys_request {
+  nd_str image;             /* of a block */
+  const uint32_t *position; /* of each row; UINT32_MAX: an exact duplicate, or empty */
+  uint32_t ranges;          /* into which the keys of a kind are divided */
+  uint64_t reserved[4];     /* 0 */
+} nd_keys_request;
+/* Adds the keys of a block's documents to a spread with facts.keys × ranges places:
+ * kind × ranges + range of the key. */
+ND_API nd_status nd_stage_keys(nd_spread *out, nd_stage *s, const nd_keys_request *request,
+                               nd_error *err) ND_MUST_CHECK;
 
 typedef struct nd_stage_buckets {
   uint64_t buckets, hot, hot_documents, largest;
+  uint64_t reserved[4]; /* 0 */
 } nd_stage_buckets;
-/* Runs of one place (keys of one kind) → edges, spread by the first position of
- * `positions`.  Their values, of 1 byte, are one of these. */
+/* The values of edges, of 1 byte. */
 enum { ND_STAGE_FULL = 0, ND_STAGE_STAR = 1 };
+typedef struct nd_group_request {
+  uint32_t kind;        /* of the keys, */
+  nd_runs runs;         /* which lie in runs of one place */
+  uint64_t positions;   /* in all */
+  uint64_t reserved[4]; /* 0 */
+} nd_group_request;
+/* Adds the edges between documents with equal keys to a spread, by their first position,
+ * and the counts of buckets to *stats. */
 ND_API nd_status nd_stage_group(nd_spread *edges, nd_stage_buckets *stats, nd_stage *s,
-                                uint32_t kind, const nd_str *runs, size_t n, uint64_t positions,
-                                nd_error *err) ND_MUST_CHECK;
+                                const nd_group_request *request, nd_error *err) ND_MUST_CHECK;
 
 /* ---- method exact ----------------------------------------------------------- */
 
-/* Texts of documents → runs of their distinct shingles (values of 8 bytes), and
- * how many each has. */
+/* Adds the distinct shingles of documents (values of 8 bytes) to a spread, and writes how
+ * many each document has to `sizes`. */
 ND_API nd_status nd_stage_prints(nd_spread *out, uint32_t *sizes, nd_stage *s,
-                                 const uint32_t *document, const nd_str *text, size_t n,
-                                 nd_error *err) ND_MUST_CHECK;
-/* --sample sct:N.  Texts → runs of shingles, counting 1 (values of 4); a merged
- * run (ND_MERGE_SUM) → the shingles (8 bytes each) that more than N have; and
- * those, rising, are left out from then on. */
+                                 const nd_document_texts *texts, nd_error *err) ND_MUST_CHECK;
+/* --sample sct:N.  Adds the distinct shingles of texts, each with the value 1 (of 4 bytes),
+ * to a spread. */
 ND_API nd_status nd_stage_census(nd_spread *out, nd_stage *s, const nd_str *text, size_t n,
                                  nd_error *err) ND_MUST_CHECK;
+/* Sets *keys to the shingles (8 bytes each) that more than N documents have, by a run that
+ * was merged by ND_MERGE_SUM; borrowed until the next call on `s`. */
 ND_API nd_status nd_stage_common(nd_str *keys, nd_stage *s, nd_str counts,
                                  nd_error *err) ND_MUST_CHECK;
+/* Leaves out these shingles, in ascending order, from now on. */
 ND_API nd_status nd_stage_leave_out(nd_stage *s, const uint64_t *keys, size_t n,
                                     nd_error *err) ND_MUST_CHECK;
-/* Runs of one place → counted pairs (values of 4), spread by the first of
- * `documents`. */
-ND_API nd_status nd_stage_expand(nd_spread *counts, nd_stage *s, const nd_str *runs, size_t n,
+/* Adds counted pairs (values of 4 bytes) of the documents that share a shingle to a spread,
+ * by the first of `documents`. */
+ND_API nd_status nd_stage_expand(nd_spread *counts, nd_stage *s, const nd_runs *runs,
                                  uint64_t documents, nd_error *err) ND_MUST_CHECK;
-/* A merged run of counts → the pairs that count, with their similarities. */
-ND_API nd_status nd_stage_judge(nd_str *pairs, nd_stage *s, nd_str counts, const uint32_t *sizes,
-                                uint64_t documents, nd_error *err) ND_MUST_CHECK;
+/* How many distinct shingles each document has. */
+typedef struct nd_document_sizes {
+  const uint32_t *size;
+  uint64_t n;
+} nd_document_sizes;
+/* Sets *pairs to a run of the pairs that reach the threshold, with their similarities, by a
+ * merged run of counts; borrowed until the next call on `s`. */
+ND_API nd_status nd_stage_judge(nd_str *pairs, nd_stage *s, nd_str counts,
+                                const nd_document_sizes *sizes, nd_error *err) ND_MUST_CHECK;
 
 /* ---- texts and ids ---------------------------------------------------------- */
 
-/* The token texts of some rows of a block: `ends[i]` bytes from the start.  For
- * a raw block `plan` holds its file; else it may be NULL. */
-ND_API nd_status nd_stage_texts(nd_str *texts, uint64_t *ends, nd_stage *s, nd_str image,
-                                nd_str stored, uint64_t texts_sum, const nd_intake *plan,
-                                const uint32_t *rows, size_t n, nd_error *err) ND_MUST_CHECK;
-/* The same for nd_stage_verify: what documents are compared by, which is their
- * sketches (facts of the method, 8 bytes a word), their texts, or one behind the
- * other.  Only what is compared is read. */
-ND_API nd_status nd_stage_evidence(nd_str *out, uint64_t *ends, nd_stage *s, nd_str image,
-                                   nd_str stored, uint64_t texts_sum, const nd_intake *plan,
-                                   const uint32_t *rows, size_t n, nd_error *err) ND_MUST_CHECK;
-/* The ids of some rows, escaped for a list; `paths` NULL: as they are, empty
- * where there is none. `lines`: of the file, before this block. */
-ND_API nd_status nd_stage_ids(nd_str *ids, uint64_t *ends, nd_stage *s, nd_str image,
-                              const char *const *paths, uint64_t lines, const uint32_t *rows,
-                              size_t n, nd_error *err) ND_MUST_CHECK;
-/* Rejected records, a line each: place TAB reason. */
-ND_API nd_status nd_stage_rejects(nd_str *lines_out, nd_stage *s, nd_str image,
-                                  const char *const *paths, uint64_t lines,
+/* Sets *texts to the token texts of the block's rows; text i ends at ends[i] bytes from the
+ * start.  Borrowed until the next call on `s`.  ND_ERR_STATE: the file of a raw block has
+ * changed; ND_ERR_DATA: the block is damaged. */
+ND_API nd_status nd_stage_texts(nd_str *texts, uint64_t *ends, nd_stage *s,
+                                const nd_stored_block *block, nd_error *err) ND_MUST_CHECK;
+/* Sets *out to what nd_stage_verify compares the block's rows by: their sketches (8 bytes a
+ * word), their texts, or one after the other, as the method needs.  Ends and failures are
+ * those of nd_stage_texts. */
+ND_API nd_status nd_stage_evidence(nd_str *out, uint64_t *ends, nd_stage *s,
+                                   const nd_stored_block *block, nd_error *err) ND_MUST_CHECK;
+/* Sets *ids to the ids of the block's rows, escaped for a list; without paths they are
+ * unescaped, and empty where a document has none.  Ends as in nd_stage_texts. */
+ND_API nd_status nd_stage_ids(nd_str *ids, uint64_t *ends, nd_stage *s,
+                              const nd_stored_block *block, nd_error *err) ND_MUST_CHECK;
+/* Sets *lines_out to the block's rejected records, a line each: location TAB reason.  Of the
+ * block, `image`, `paths` and `lines` count; borrowed until the next call on `s`. */
+ND_API nd_status nd_stage_rejects(nd_str *lines_out, nd_stage *s, const nd_stored_block *block,
                                   nd_error *err) ND_MUST_CHECK;
 /* Ranks (--keep) of a block's documents, and whether each has tokens. */
 ND_API nd_status nd_stage_ranks(uint64_t *ranks, uint8_t *has_tokens, nd_stage *s, nd_str image,
@@ -234,15 +327,20 @@ ND_API nd_status nd_stage_ranks(uint64_t *ranks, uint8_t *has_tokens, nd_stage *
 /* ---- verify ------------------------------------------------------------------ */
 
 #define ND_STAGE_NOT_SIMILAR UINT64_MAX
-/* values[i] of pair i (number << 32 | number): numerator << 32 | denominator, or
- * ND_STAGE_NOT_SIMILAR below the threshold (unless `all`).  `evidence` of each
- * `document`, which rise, is what nd_stage_evidence gave. */
-ND_API nd_status nd_stage_verify(uint64_t *values, nd_stage *s, const uint64_t *pairs, size_t n,
-                                 const uint32_t *document, const nd_str *evidence, size_t documents,
-                                 int all, nd_error *err) ND_MUST_CHECK;
+typedef struct nd_comparison {
+  const uint64_t *pairs; /* number << 32 | number */
+  size_t n;
+  nd_document_texts evidence; /* of their documents, as nd_stage_evidence gives it */
+  int all;                    /* not 0: similarities below the threshold too */
+  uint64_t reserved[4];       /* 0 */
+} nd_comparison;
+/* Compares pairs: values[i] becomes numerator << 32 | denominator, or ND_STAGE_NOT_SIMILAR
+ * below the threshold.  ND_ERR_STATE: the evidence of a document is missing. */
+ND_API nd_status nd_stage_verify(uint64_t *values, nd_stage *s, const nd_comparison *comparison,
+                                 nd_error *err) ND_MUST_CHECK;
 
-/* Connected components: root[d] becomes the smallest document that hangs
- * together with d. */
+/* Finds connected components: root[d] becomes the smallest document connected with d.
+ * ND_ERR_DATA: a pair names a document that does not exist. */
 ND_API nd_status nd_stage_components(uint32_t *root, uint64_t documents, const uint64_t *pairs,
                                      size_t n, nd_error *err) ND_MUST_CHECK;
 
@@ -251,49 +349,67 @@ ND_API nd_status nd_stage_components(uint32_t *root, uint64_t documents, const u
 /* What remains for one place: the order, the rounds over verified candidates
  * (as one machine cuts them), the clusters, the lists. */
 typedef struct nd_settle nd_settle;
-/* `same[d]`: the first document with its tokens, UINT32_MAX without tokens;
- * `rank`: NULL unless facts.ranked.  Both are copied. */
-ND_API nd_status nd_settle_new(nd_settle **out, const nd_stage *s, const uint32_t *same,
-                               const uint64_t *rank, uint64_t documents, const char *tmp,
+typedef struct nd_settle_request {
+  const uint32_t *same; /* per document: the first one with its tokens; UINT32_MAX: no tokens */
+  const uint64_t *rank; /* per document, by nd_stage_ranks; NULL unless facts.ranked */
+  uint64_t documents;
+  const char *tmp;      /* a directory for temporary files */
+  uint64_t reserved[4]; /* 0 */
+} nd_settle_request;
+/* Begins; the arrays are copied.  ND_ERR_LIMIT: more documents than one run can number;
+ * ND_ERR_DATA: `same` contradicts itself. */
+ND_API nd_status nd_settle_new(nd_settle **out, const nd_stage *s, const nd_settle_request *request,
                                nd_error *err) ND_MUST_CHECK;
+/* Frees; NULL is allowed. */
 ND_API void nd_settle_free(nd_settle *t);
-/* For nd_stage_bands: the position of every document. */
+/* Writes the position of every document, for nd_stage_keys, to `out`. */
 ND_API void nd_settle_positions(uint32_t *out, const nd_settle *t);
-/* Pairs of positions → pairs of documents, in place. */
+/* Turns pairs of positions into pairs of documents, in place. */
 ND_API void nd_settle_documents(uint64_t *pairs, size_t n, const nd_settle *t);
-/* All candidates (positions, rising), their kinds (values of the edges) and the
- * values that nd_stage_verify gave. */
-ND_API nd_status nd_settle_confirm(nd_settle *t, const uint64_t *pairs, const uint64_t *kinds,
-                                   const uint64_t *values, size_t n, nd_error *err) ND_MUST_CHECK;
-/* Pairs that are results already (facts.direct): documents, rising. */
+/* All candidates. */
+typedef struct nd_candidates {
+  const uint64_t *pairs;  /* of positions, ascending */
+  const uint64_t *kinds;  /* values of their edges */
+  const uint64_t *values; /* by nd_stage_verify */
+  size_t n;
+} nd_candidates;
+/* Takes the candidates and runs the rounds of the verifier over them.  ND_ERR_DATA: they are
+ * not in order or name a position that does not exist. */
+ND_API nd_status nd_settle_confirm(nd_settle *t, const nd_candidates *candidates,
+                                   nd_error *err) ND_MUST_CHECK;
+/* Takes pairs of documents, ascending, that are results already (facts.direct). */
 ND_API nd_status nd_settle_direct(nd_settle *t, const uint64_t *pairs, const uint64_t *values,
                                   size_t n, nd_error *err) ND_MUST_CHECK;
-/* How many pairs reached the threshold; then their firsts (and values). */
+/* Returns the number of pairs that reached the threshold. */
 ND_API uint64_t nd_settle_pair_count(const nd_settle *t);
+/* Writes those pairs of documents, and their values, to arrays with room for all. */
 ND_API nd_status nd_settle_pairs(uint64_t *pairs, uint64_t *values, nd_settle *t,
                                  nd_error *err) ND_MUST_CHECK;
-/* Clusters; `roots` are components that were found elsewhere, as nd_stage_components
- * gives them (NULL: they are found here).  *missing (*n of them, borrowed) are pairs of documents
- * whose similarity nd_settle_finish wants, computed with `all`. */
+/* Makes the clusters.  `roots` are components by nd_stage_components; NULL: they are found
+ * here.  Sets *missing to the *n pairs of documents whose similarity nd_settle_finish needs,
+ * computed with `all`; borrowed from `t`. */
 ND_API nd_status nd_settle_cluster(const uint64_t **missing, size_t *n, nd_settle *t,
                                    const uint32_t *roots, nd_error *err) ND_MUST_CHECK;
+/* Takes the values of the missing pairs.  ND_ERR_USAGE: there are more or fewer. */
 ND_API nd_status nd_settle_finish(nd_settle *t, const uint64_t *values, size_t n,
                                   nd_error *err) ND_MUST_CHECK;
-/* Per document: the one kept in its place, and the packed similarity with it. */
+/* Writes per document the one that is kept in its place, and the packed similarity with it. */
 ND_API void nd_settle_result(uint32_t *centre, uint64_t *value, const nd_settle *t);
-/* Documents that the lists name: wanted[d] = 1.  `collapse` as in nd_pairs. */
-ND_API void nd_settle_wanted(uint8_t *wanted, const nd_settle *t, int collapse);
-/* Writes PATH: the pairs, or the clusters.  Ids as nd_stage_ids gives them, of
- * rising documents. */
-ND_API nd_status nd_settle_write_pairs(nd_settle *t, const char *path, const uint32_t *document,
-                                       const nd_str *id, size_t n, int collapse,
-                                       nd_error *err) ND_MUST_CHECK;
-ND_API nd_status nd_settle_write_clusters(nd_settle *t, const char *path, const uint32_t *document,
-                                          const nd_str *id, size_t n, nd_error *err) ND_MUST_CHECK;
+/* Writes per document whether the lists name it: 1, else 0. */
+ND_API void nd_settle_wanted(uint8_t *wanted, const nd_settle *t);
+/* Writes the list of pairs to a file.  `ids` are those of nd_stage_ids, of all documents that
+ * the list names.  With `collapse` an exact duplicate is listed once, with its first
+ * occurrence. */
+ND_API nd_status nd_settle_write_pairs(nd_settle *t, const char *path, const nd_document_texts *ids,
+                                       int collapse, nd_error *err) ND_MUST_CHECK;
+/* Writes the list of clusters to a file, after nd_settle_finish.  `ids` as for the pairs. */
+ND_API nd_status nd_settle_write_clusters(nd_settle *t, const char *path,
+                                          const nd_document_texts *ids,
+                                          nd_error *err) ND_MUST_CHECK;
 /* Fills what settling knows: pairs, candidates, spared, copies, clusters, kept,
  * dropped. */
 ND_API void nd_settle_counts(nd_summary *out, const nd_settle *t);
-/* Writes summary.json with these counts. */
+/* Writes summary.json, with these counts, to a file. */
 ND_API nd_status nd_settle_write_summary(const nd_settle *t, const nd_summary *summary,
                                          const char *path, nd_error *err) ND_MUST_CHECK;
 
@@ -320,6 +436,7 @@ typedef struct nd_settle_page {
   const char *const *inputs;
   size_t input_n;
   const char *directory;
+  uint64_t reserved[8]; /* 0 */
 } nd_settle_page;
 
 /* The documents (*n of them, rising, borrowed) whose texts the report would show. */
@@ -331,17 +448,36 @@ ND_API nd_status nd_settle_write_report(nd_settle *t, const nd_settle_page *page
 
 /* ---- keep ----------------------------------------------------------------------- */
 
-/* How many bytes of a range's block go away: dropped[i] != 0 for row i. */
+/* Sets *out to how many bytes of a range's block are dropped: dropped[i] != 0 for row i. */
 ND_API nd_status nd_stage_cut_bytes(uint64_t *out, nd_stage *s, nd_str image,
                                     const uint8_t *dropped, nd_error *err) ND_MUST_CHECK;
-/* Copies [begin, end) of a plain file without them, to `at` of `to`. */
-ND_API nd_status nd_stage_cut(nd_stage *s, nd_str image, const uint8_t *dropped, const char *from,
-                              uint64_t begin, uint64_t end, const char *to, uint64_t at,
+typedef struct nd_cut_request {
+  nd_str image;           /* of a range's block */
+  const uint8_t *dropped; /* per row: not 0 if it is dropped */
+  const char *from;       /* the plain file, and the part of it: [begin, end) */
+  uint64_t begin, end;
+  const char *to; /* where it goes, and at which offset */
+  uint64_t at;
+  uint64_t reserved[4]; /* 0 */
+} nd_cut_request;
+/* Copies a part of a plain file without its dropped and rejected records. */
+ND_API nd_status nd_stage_cut(nd_stage *s, const nd_cut_request *request,
                               nd_error *err) ND_MUST_CHECK;
-/* Whole files (all blocks of the plan's tasks, numbered from 0): writes what is
- * kept below `dir`.  `work` is an empty directory for the blocks meanwhile. */
-ND_API nd_status nd_stage_keep(nd_stage *s, nd_intake *p, const nd_str *images, size_t n,
-                               const uint8_t *dropped, const char *dir, const char *work,
+typedef struct nd_keep_request {
+  nd_intake *plan;
+  const nd_str *images; /* all blocks of the plan's tasks, numbered from 0 */
+  size_t image_n;
+  const uint8_t *dropped; /* per document: not 0 if it is dropped */
+  const char *directory;  /* the kept files go below it */
+  const char *work;       /* an empty directory for the blocks meanwhile */
+  uint64_t reserved[4];   /* 0 */
+} nd_keep_request;
+/* Writes what is kept of whole files.  ND_ERR_DATA: a block is damaged. */
+ND_API nd_status nd_stage_keep(nd_stage *s, const nd_keep_request *request,
                                nd_error *err) ND_MUST_CHECK;
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -9,6 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #if defined(__GNUC__)
 #define ND_API __attribute__((visibility("default")))
 #define ND_MUST_CHECK __attribute__((warn_unused_result))
@@ -30,6 +34,7 @@ typedef enum nd_status {
   ND_ERR_CANCELLED, /* the caller asked to stop */
 } nd_status;
 
+/* What went wrong, for people.  Its size never changes. */
 typedef struct nd_error {
   nd_status status;
   char message[1000];
@@ -48,6 +53,7 @@ typedef struct nd_str {
 #define nd_fail(err, status, ...) \
   nd_status_after((status), nd_error_write((err), (status), __VA_ARGS__))
 
+/* Writes a message; nd_fail calls it. */
 ND_API int nd_error_write(nd_error *err, nd_status status, const char *format, ...) ND_PRINTF(3, 4);
 
 static inline nd_status nd_status_after(nd_status status, int written) {
@@ -55,17 +61,21 @@ static inline nd_status nd_status_after(nd_status status, int written) {
   return status;
 }
 
-/* "out of memory" with the number of bytes asked for. */
+/* Reports that an allocation of `bytes` failed. */
 static inline nd_status nd_fail_memory(nd_error *err, size_t bytes) {
   return nd_fail(err, ND_ERR_MEMORY, "out of memory: %zu bytes were refused", bytes);
 }
 
-/* Hands on an error that was taken down before; `err` may be NULL. */
+/* Copies a saved error; `err` may be NULL. */
 static inline void nd_error_pass(nd_error *err, const nd_error *from) {
   if (err) *err = *from;
 }
 
-/* A short English name of a status: "usage", "memory" … */
+/* Returns a short English name of a status: "usage", "memory" … */
 ND_API const char *nd_status_name(nd_status status);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -4,13 +4,19 @@
 
 #include "neardup/run.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One study.  The library makes these; later versions add fields at the end. */
 typedef struct nd_study_info {
-  const char *name;    /* NULL ends the list */
+  const char *name;
   const char *summary; /* one line */
 } nd_study_info;
 
-/* All studies. */
-ND_API const nd_study_info *nd_study_list(void);
+/* Returns study number `i`, from 0 on, or NULL after the last one.  It is valid for
+ * the life of the program. */
+ND_API const nd_study_info *nd_study_at(size_t i);
 
 typedef struct nd_study_request {
   const char *name;
@@ -18,12 +24,19 @@ typedef struct nd_study_request {
   size_t input_n;
   const char *directory; /* tables, charts and a page go here; NULL: tables to the sink only */
   const char *truth;     /* a list of true pairs or clusters; NULL: none */
+  const nd_sink *sink;
+  uint64_t reserved[8]; /* 0 */
 } nd_study_request;
 
-/* Runs a study.  Tables go to the sink as TSV, a "# title" line before each; with
- * a directory also to DIR/NAME.tsv, with charts and index.html. */
-ND_API nd_status nd_study(nd_summary *out, const nd_study_request *request, const nd_sink *sink,
+/* Runs a study.  Tables go to the sink as TSV, a "# title" line before each; with a
+ * directory also to DIR/NAME.tsv, with charts and index.html.  *out is filled as far as
+ * the study came.  ND_ERR_USAGE: the study is unknown, or its inputs do not suit it. */
+ND_API nd_status nd_study(nd_summary *out, const nd_study_request *request,
                           const nd_options *options, const nd_hooks *hooks,
                           nd_error *err) ND_MUST_CHECK;
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -342,16 +342,17 @@ cdef class FileJob(Job):
     """nd_dedup: files into a directory."""
     cdef FilePaths files
     cdef bytes directory
-    cdef const char *target
+    cdef nd_dedup_request request
 
     def __cinit__(self, Options options, progress, inputs, directory):
         self.files = FilePaths(inputs)
         self.directory = _bytes_of("output", os.fsdecode(directory))
-        self.target = self.directory
+        self.request.inputs = self.files.paths
+        self.request.input_n = self.files.n
+        self.request.directory = self.directory
 
     cdef nd_status work(self) noexcept nogil:
-        return nd_dedup(&self.summary, self.files.paths, self.files.n, self.target,
-                        self.options.c, &self.hooks, &self.err)
+        return nd_dedup(&self.summary, &self.request, self.options.c, &self.hooks, &self.err)
 
 
 include "outputs.pxi"

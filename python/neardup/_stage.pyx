@@ -256,12 +256,15 @@ cdef class Stage:
         cdef nd_status status
         cdef Paths paths = Paths(inputs)
         cdef bytes skip = os.fsencode(avoid) if avoid is not None else b""
-        cdef const char *no = NULL
+        cdef nd_intake_request request
+        memset(&request, 0, sizeof(request))
+        request.inputs = paths.strings
+        request.input_n = paths.n
         if skip:
-            no = skip
+            request.avoid = skip
         err.message[0] = 0
         with nogil:
-            status = nd_intake_new(&p.c, self.c, paths.strings, paths.n, no, &err)
+            status = nd_intake_new(&p.c, self.c, &request, &err)
         check(status, &err)
         return p
 
@@ -301,6 +304,7 @@ cdef class Stage:
         cdef nd_status status
         cdef nd_stage_block b
         cdef nd_stage_rows rows
+        cdef nd_block_name block = nd_block_name(task, part)
         cdef Column column
         memset(&rows, 0, sizeof(rows))
         err.message[0] = 0
@@ -323,7 +327,7 @@ cdef class Stage:
             else:
                 rows.field = column.strings
         with nogil:
-            status = nd_stage_sign(&b, self.c, task, part, &rows, &err)
+            status = nd_stage_sign(&b, self.c, &block, &rows, &err)
         check(status, &err)
         return block_of(&b)
 
@@ -332,9 +336,12 @@ cdef class Stage:
     def digests(self, Spread digests, Spread ids, const uint8_t[::1] image, uint32_t first):
         cdef nd_error err
         cdef nd_status status
-        cdef nd_str data = view_of(image)
+        cdef nd_stored_block block
+        memset(&block, 0, sizeof(block))
+        block.image = view_of(image)
+        block.first = first
         with nogil:
-            status = nd_stage_digests(digests.c, ids.c, self.c, data, first, &err)
+            status = nd_stage_digests(digests.c, ids.c, self.c, &block, &err)
         check(status, &err)
 
     def copies(self, runs):
@@ -362,12 +369,15 @@ cdef class Stage:
              uint32_t ranges):
         cdef nd_error err
         cdef nd_status status
-        cdef nd_str data = view_of(image)
         cdef uint32_t none = 0
-        cdef const uint32_t *p = &position[0] if position.shape[0] else &none
+        cdef nd_keys_request request
+        memset(&request, 0, sizeof(request))
+        request.image = view_of(image)
+        request.position = &position[0] if position.shape[0] else &none
+        request.ranges = ranges
         err.message[0] = 0
         with nogil:
-            status = nd_stage_keys(out.c, self.c, data, p, ranges, &err)
+            status = nd_stage_keys(out.c, self.c, &request, &err)
         check(status, &err)
 
     def group(self, Spread edges, uint32_t kind, runs, uint64_t positions):
@@ -376,10 +386,14 @@ cdef class Stage:
         cdef nd_status status
         cdef nd_stage_buckets stats
         cdef Views v = Views(runs)
+        cdef nd_group_request request
         memset(&stats, 0, sizeof(stats))
+        memset(&request, 0, sizeof(request))
+        request.kind = kind
+        request.runs = nd_runs(v.strings, v.n)
+        request.positions = positions
         with nogil:
-            status = nd_stage_group(edges.c, &stats, self.c, kind, v.strings, v.n, positions,
-                                    &err)
+            status = nd_stage_group(edges.c, &stats, self.c, &request, &err)
         check(status, &err)
         return stats.buckets, stats.hot, stats.hot_documents, stats.largest
 
@@ -388,8 +402,9 @@ cdef class Stage:
         cdef nd_status status
         cdef nd_str out
         cdef Views v = Views(runs)
+        cdef nd_runs given = nd_runs(v.strings, v.n)
         with nogil:
-            status = nd_stage_merge(&out, self.c, v.strings, v.n, how, &err)
+            status = nd_stage_merge(&out, self.c, &given, <nd_merge>how, &err)
         check(status, &err)
         return out.p[:out.n]
 
@@ -403,9 +418,11 @@ cdef class Stage:
         err.message[0] = 0
         sizes = numpy.empty(v.n, numpy.uint32)
         cdef uint32_t[::1] o = sizes
+        cdef nd_document_texts given
         if v.n:
+            given = nd_document_texts(&documents[0], v.strings, v.n)
             with nogil:
-                status = nd_stage_prints(out.c, &o[0], self.c, &documents[0], v.strings, v.n, &err)
+                status = nd_stage_prints(out.c, &o[0], self.c, &given, &err)
             check(status, &err)
         return sizes
 
@@ -436,9 +453,10 @@ cdef class Stage:
         cdef nd_error err
         cdef nd_status status
         cdef Views v = Views(runs)
+        cdef nd_runs given = nd_runs(v.strings, v.n)
         err.message[0] = 0
         with nogil:
-            status = nd_stage_expand(counts.c, self.c, v.strings, v.n, documents, &err)
+            status = nd_stage_expand(counts.c, self.c, &given, documents, &err)
         check(status, &err)
 
     def judge(self, const uint8_t[::1] counts, const uint32_t[::1] sizes):
@@ -446,10 +464,10 @@ cdef class Stage:
         cdef nd_error err
         cdef nd_status status
         cdef nd_str out, data = view_of(counts)
-        cdef uint64_t n = sizes.shape[0]
+        cdef nd_document_sizes given = nd_document_sizes(&sizes[0], sizes.shape[0])
         err.message[0] = 0
         with nogil:
-            status = nd_stage_judge(&out, self.c, data, &sizes[0], n, &err)
+            status = nd_stage_judge(&out, self.c, data, &given, &err)
         check(status, &err)
         return out.p[:out.n]
 
@@ -460,21 +478,26 @@ cdef class Stage:
         """(bytes, ends): the token texts of some rows; or what `verify` compares them by."""
         cdef nd_error err
         cdef nd_status status
-        cdef nd_str out, data = view_of(image), kept = view_of(stored)
+        cdef nd_str out
         cdef size_t n = rows.shape[0]
-        cdef const nd_intake *p = plan.c if plan is not None else NULL
+        cdef nd_stored_block block
+        memset(&block, 0, sizeof(block))
         err.message[0] = 0
         ends = numpy.empty(n, numpy.uint64)
         cdef uint64_t[::1] e = ends
         if n == 0:
             return b"", ends
+        block.image = view_of(image)
+        block.texts = view_of(stored)
+        block.texts_sum = <uint64_t>texts_sum
+        block.plan = plan.c if plan is not None else NULL
+        block.rows = &rows[0]
+        block.row_n = n
         with nogil:
             if evidence:
-                status = nd_stage_evidence(&out, &e[0], self.c, data, kept, <uint64_t>texts_sum, p,
-                                           &rows[0], n, &err)
+                status = nd_stage_evidence(&out, &e[0], self.c, &block, &err)
             else:
-                status = nd_stage_texts(&out, &e[0], self.c, data, kept, <uint64_t>texts_sum, p,
-                                        &rows[0], n, &err)
+                status = nd_stage_texts(&out, &e[0], self.c, &block, &err)
         check(status, &err)
         return out.p[:out.n] if out.n else b"", ends
 
@@ -482,24 +505,36 @@ cdef class Stage:
         """(bytes, ends): the ids of some rows, escaped."""
         cdef nd_error err
         cdef nd_status status
-        cdef nd_str out, data = view_of(image)
+        cdef nd_str out
         cdef size_t n = rows.shape[0]
         cdef Paths p = Paths(paths or [])
-        cdef const char **names = p.strings if paths is not None else NULL
+        cdef nd_stored_block block
+        memset(&block, 0, sizeof(block))
         ends = numpy.empty(n, numpy.uint64)
         cdef uint64_t[::1] e = ends
         if n == 0:
             return b"", ends
+        block.image = view_of(image)
+        if paths is not None:
+            block.paths = p.strings
+        block.lines = lines
+        block.rows = &rows[0]
+        block.row_n = n
         with nogil:
-            status = nd_stage_ids(&out, &e[0], self.c, data, names, lines, &rows[0], n, &err)
+            status = nd_stage_ids(&out, &e[0], self.c, &block, &err)
         check(status, &err)
         return out.p[:out.n] if out.n else b"", ends
 
     def rejects(self, const uint8_t[::1] image, paths, uint64_t lines):
         cdef nd_error err
-        cdef nd_str out, data = view_of(image)
+        cdef nd_str out
         cdef Paths p = Paths(paths)
-        check(nd_stage_rejects(&out, self.c, data, p.strings, lines, &err), &err)
+        cdef nd_stored_block block
+        memset(&block, 0, sizeof(block))
+        block.image = view_of(image)
+        block.paths = p.strings
+        block.lines = lines
+        check(nd_stage_rejects(&out, self.c, &block, &err), &err)
         return out.p[:out.n] if out.n else b""
 
     def ranks(self, const uint8_t[::1] image, size_t docs):
@@ -528,9 +563,14 @@ cdef class Stage:
         cdef uint64_t[::1] out = values
         if n == 0:
             return values
+        cdef nd_comparison given
+        memset(&given, 0, sizeof(given))
+        given.pairs = &pairs[0]
+        given.n = n
+        given.evidence = nd_document_texts(&documents[0], v.strings, v.n)
+        given.all = everything
         with nogil:
-            status = nd_stage_verify(&out[0], self.c, &pairs[0], n, &documents[0], v.strings, v.n,
-                                     everything, &err)
+            status = nd_stage_verify(&out[0], self.c, &given, &err)
         check(status, &err)
         return values
 
@@ -557,15 +597,20 @@ cdef class Stage:
             uint64_t end, target, uint64_t at):
         cdef nd_error err
         cdef nd_status status
-        cdef nd_str data = view_of(image)
         cdef uint8_t nothing = 0
-        cdef const uint8_t *d = &dropped[0] if dropped.shape[0] else &nothing
         cdef bytes a = os.fsencode(source), b = os.fsencode(target)
-        cdef const char *from_ = a
-        cdef const char *to = b
+        cdef nd_cut_request request
+        memset(&request, 0, sizeof(request))
+        request.image = view_of(image)
+        request.dropped = &dropped[0] if dropped.shape[0] else &nothing
+        request.from_ = a
+        request.begin = begin
+        request.end = end
+        request.to = b
+        request.at = at
         err.message[0] = 0
         with nogil:
-            status = nd_stage_cut(self.c, data, d, from_, begin, end, to, at, &err)
+            status = nd_stage_cut(self.c, &request, &err)
         check(status, &err)
 
     def keep(self, Plan plan, images, const uint8_t[::1] dropped, directory, work):
@@ -573,13 +618,18 @@ cdef class Stage:
         cdef nd_status status
         cdef Views v = Views(images)
         cdef uint8_t nothing = 0
-        cdef const uint8_t *d = &dropped[0] if dropped.shape[0] else &nothing
         cdef bytes a = os.fsencode(directory), b = os.fsencode(work)
-        cdef const char *to = a
-        cdef const char *at = b
+        cdef nd_keep_request request
+        memset(&request, 0, sizeof(request))
+        request.plan = plan.c
+        request.images = v.strings
+        request.image_n = v.n
+        request.dropped = &dropped[0] if dropped.shape[0] else &nothing
+        request.directory = a
+        request.work = b
         err.message[0] = 0
         with nogil:
-            status = nd_stage_keep(self.c, plan.c, v.strings, v.n, d, to, at, &err)
+            status = nd_stage_keep(self.c, &request, &err)
         check(status, &err)
 
 

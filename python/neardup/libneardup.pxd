@@ -77,10 +77,11 @@ cdef extern from "neardup.h" nogil:
         double read_seconds, find_seconds, verify_seconds, write_seconds
         uint64_t peak_memory, temporary_bytes
         int already_complete, shard_only
-    nd_status nd_dedup(nd_summary *out, const char *const *inputs, size_t n,
-                       const char *directory, const nd_options *options, const nd_hooks *hooks,
-                       nd_error *err)
-    nd_status nd_pairs(nd_summary *out, const char *const *inputs, size_t n, const nd_sink *sink,
+    ctypedef struct nd_dedup_request:
+        const char *const *inputs
+        size_t input_n
+        const char *directory
+    nd_status nd_dedup(nd_summary *out, const nd_dedup_request *request,
                        const nd_options *options, const nd_hooks *hooks, nd_error *err)
     ctypedef struct nd_output_path:
         const char *role
@@ -157,11 +158,12 @@ cdef extern from "neardup.h" nogil:
         char *strings
         uint64_t *id_end
         char *ids
+        nd_summary summary
     void nd_result_clear(nd_result *r)
-    nd_status nd_dedup_memory(nd_result *result, nd_summary *out, const nd_corpus *corpus,
-                              const nd_options *options, const nd_hooks *hooks, nd_error *err)
-    nd_status nd_pairs_memory(nd_result *result, nd_summary *out, const nd_corpus *corpus,
-                              const nd_options *options, const nd_hooks *hooks, nd_error *err)
+    nd_status nd_dedup_memory(nd_result *out, const nd_corpus *corpus, const nd_options *options,
+                              const nd_hooks *hooks, nd_error *err)
+    nd_status nd_pairs_memory(nd_result *out, const nd_corpus *corpus, const nd_options *options,
+                              const nd_hooks *hooks, nd_error *err)
     nd_status nd_chunk_text(nd_str *out, int *null, const nd_chunk *chunk, uint64_t i,
                             nd_error *err)
     nd_status nd_sketcher_fingerprints(const uint64_t **out, size_t *n, nd_sketcher *s,
@@ -176,6 +178,10 @@ cdef extern from "neardup.h" nogil:
     ctypedef enum nd_votes:
         ND_VOTES_SIMHASH
         ND_VOTES_PROJECTION
-    nd_status nd_votes_add(int64_t *sums, nd_votes kind, uint32_t bits, uint64_t seed,
-                           const uint64_t *fingerprint, size_t n, nd_error *err)
+    ctypedef struct nd_votes_spec:
+        nd_votes kind
+        uint32_t bits
+        uint64_t seed
+    nd_status nd_votes_add(int64_t *sums, const nd_votes_spec *spec, const uint64_t *fingerprint,
+                           size_t n, nd_error *err)
     void nd_votes_bits(uint64_t *out, const int64_t *sums, uint32_t bits)

@@ -36,8 +36,14 @@ cdef class Reader:
         cdef nd_error err
         self.stage = stage
         self.plan = plan
+        cdef nd_reader_request request
+        memset(&request, 0, sizeof(request))
+        request.plan = plan.c
+        request.begin = begin
+        request.end = end
+        request.keep_texts = keep_texts
         err.message[0] = 0
-        check(nd_reader_open(&self.c, stage.c, plan.c, begin, end, keep_texts, &err), &err)
+        check(nd_reader_open(&self.c, stage.c, &request, &err), &err)
         # Tests: a record with this in it kills its worker.
         self.crash = os.environb.get(b"NEARDUP_TEST_CRASH", b"")
         if self.crash:

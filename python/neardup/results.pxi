@@ -306,11 +306,15 @@ cdef class MemoryJob(Job):
             self.corpus.against = &(<Texts?>against).stream
 
     cdef nd_status work(self) noexcept nogil:
+        cdef nd_status status
         if self.dedup:
-            return nd_dedup_memory(&self.holder.c, &self.summary, &self.corpus, self.options.c,
-                                   &self.hooks, &self.err)
-        return nd_pairs_memory(&self.holder.c, &self.summary, &self.corpus, self.options.c,
-                               &self.hooks, &self.err)
+            status = nd_dedup_memory(&self.holder.c, &self.corpus, self.options.c, &self.hooks,
+                                     &self.err)
+        else:
+            status = nd_pairs_memory(&self.holder.c, &self.corpus, self.options.c, &self.hooks,
+                                     &self.err)
+        self.summary = self.holder.c.summary
+        return status
 
     def result(self):
         """Runs the job and returns the parts of the result."""

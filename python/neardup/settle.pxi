@@ -11,19 +11,21 @@ cdef class Settle:
         cdef nd_status status
         cdef uint32_t none = 0
         cdef const uint64_t[::1] r
-        cdef const uint64_t *ranks = NULL
-        cdef const uint32_t *s = &same[0] if same.shape[0] else &none
         cdef bytes folder = os.fsencode(tmp)
-        cdef const char *t = folder
+        cdef nd_settle_request request
+        memset(&request, 0, sizeof(request))
+        request.same = &same[0] if same.shape[0] else &none
+        request.documents = same.shape[0]
+        request.tmp = folder
         err.message[0] = 0
         self.stage = stage
         self.documents = same.shape[0]
         memset(&self.summary, 0, sizeof(self.summary))
         if rank is not None and len(rank):
             r = rank
-            ranks = &r[0]
+            request.rank = &r[0]
         with nogil:
-            status = nd_settle_new(&self.c, stage.c, s, ranks, self.documents, t, &err)
+            status = nd_settle_new(&self.c, stage.c, &request, &err)
         check(status, &err)
 
     def __dealloc__(self):
@@ -50,12 +52,14 @@ cdef class Settle:
         cdef nd_status status
         cdef uint64_t none = 0
         cdef size_t n = pairs.shape[0]
-        cdef const uint64_t *p = &pairs[0] if n else &none
-        cdef const uint64_t *k = &kinds[0] if n else &none
-        cdef const uint64_t *v = &values[0] if n else &none
+        cdef nd_candidates all
+        all.pairs = &pairs[0] if n else &none
+        all.kinds = &kinds[0] if n else &none
+        all.values = &values[0] if n else &none
+        all.n = n
         err.message[0] = 0
         with nogil:
-            status = nd_settle_confirm(self.c, p, k, v, n, &err)
+            status = nd_settle_confirm(self.c, &all, &err)
         check(status, &err)
 
     def direct(self, const uint64_t[::1] pairs, const uint64_t[::1] values):
@@ -115,10 +119,10 @@ cdef class Settle:
             nd_settle_result(&c[0], &v[0], self.c)
         return centre, value
 
-    def wanted(self, bint collapse):
+    def wanted(self):
         out = numpy.zeros(self.documents + 1, numpy.uint8)
         cdef uint8_t[::1] o = out
-        nd_settle_wanted(&o[0], self.c, collapse)
+        nd_settle_wanted(&o[0], self.c)
         return out[:-1]
 
     def _write(self, path, documents, ids, bint clusters, bint collapse):
@@ -126,16 +130,19 @@ cdef class Settle:
         cdef nd_status status
         cdef const uint32_t[::1] d = documents
         cdef uint32_t none = 0
-        cdef const uint32_t *numbers = &d[0] if d.shape[0] else &none
         cdef Views v = Views(ids)
+        cdef nd_document_texts given
         cdef bytes name = os.fsencode(path)
         cdef const char *to = name
+        given.document = &d[0] if d.shape[0] else &none
+        given.text = v.strings
+        given.n = v.n
         err.message[0] = 0
         with nogil:
             if clusters:
-                status = nd_settle_write_clusters(self.c, to, numbers, v.strings, v.n, &err)
+                status = nd_settle_write_clusters(self.c, to, &given, &err)
             else:
-                status = nd_settle_write_pairs(self.c, to, numbers, v.strings, v.n, collapse, &err)
+                status = nd_settle_write_pairs(self.c, to, &given, collapse, &err)
         check(status, &err)
 
     def write_pairs(self, path, documents, ids, bint collapse=True):

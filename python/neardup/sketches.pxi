@@ -252,7 +252,7 @@ cdef class MinHash(_Sketch):
 
 
 cdef class _Votes(_Sketch):
-    cdef nd_votes kind
+    cdef nd_votes_spec spec
 
     cdef _make(self, nd_votes kind, bits, seed, shingle, tokens, what):
         cdef nd_error err
@@ -261,12 +261,14 @@ cdef class _Votes(_Sketch):
                             "shingle": shingle, "tokens": tokens})
         if not 0 < bits <= 1024:
             raise UsageError(f"bits={bits} is out of range: a multiple of 64, at most 1024")
-        self.kind = kind
         self.n = bits
+        self.spec.kind = kind
+        self.spec.bits = bits
+        self.spec.seed = self.s.seed
         self.shingle = str(shingle)
         self.tokens = str(tokens)
         self.block = _Block(self.n * 8)
-        check(nd_votes_add(<int64_t *>self.block.p, kind, self.n, self.s.seed, NULL, 0, &err), &err)
+        check(nd_votes_add(<int64_t *>self.block.p, &self.spec, NULL, 0, &err), &err)
         if what is not None:
             self.update(what)
 
@@ -275,8 +277,7 @@ cdef class _Votes(_Sketch):
         cdef nd_error err
         cdef _Fingerprints f = _Fingerprints(self.s, what)
         err.message[0] = 0
-        check(nd_votes_add(<int64_t *>self.block.p, self.kind, self.n, self.s.seed, f.p, f.n, &err),
-              &err)
+        check(nd_votes_add(<int64_t *>self.block.p, &self.spec, f.p, f.n, &err), &err)
 
     def merge(self, other):
         """Updates it to the sketch of both documents together."""

@@ -12,7 +12,8 @@ static int run(const cli_command *self, const cli_args *args) {
     nd_hooks hooks;
     nd_sink out = cli_stdout();
     cli_interruptible(&hooks);
-    nd_status status = nd_cluster(&s, args->inputs[0], &out, args->options, &hooks, &err);
+    nd_status status = nd_cluster(&s, &(nd_cluster_request){.pairs = args->inputs[0], .sink = &out},
+                                  args->options, &hooks, &err);
     if (status == ND_OK)
       cli_note("clusters  %s of %s documents, the largest has %s\n", cli_count(s.clusters),
                cli_count(s.documents), cli_count(s.largest_cluster));

@@ -86,8 +86,11 @@ static int run(const cli_command *self, const cli_args *args) {
     nd_hooks hooks;
     cli_progress progress;
     cli_progress_start(&progress, args->options, &hooks);
-    nd_status status = nd_dedup(&summary, args->inputs, args->input_n, args->extra[OUTPUT],
-                                args->options, &hooks, &err);
+    nd_status status = nd_dedup(
+        &summary,
+        &(nd_dedup_request){
+            .inputs = args->inputs, .input_n = args->input_n, .directory = args->extra[OUTPUT]},
+        args->options, &hooks, &err);
     cli_progress_end(&progress);
     if (status == ND_OK) cli_report_join(&summary.join, args->options);
     if (status == ND_OK) report(&summary, args, &progress);

@@ -20,9 +20,10 @@ static int wants_colour(void) {
 static nd_status explain(nd_summary *s, nd_explain_request *request, const char *path,
                          const nd_options *options, const nd_hooks *hooks, nd_error *err) {
   nd_sink out = cli_stdout_coloured();
-  if (!path) return nd_explain(s, request, &out, options, hooks, err);
+  request->sink = &out;
+  if (!path) return nd_explain(s, request, options, hooks, err);
   request->form = ND_EXPLAIN_HTML;
-  if (strcmp(path, "-") == 0) return nd_explain(s, request, &out, options, hooks, err);
+  if (strcmp(path, "-") == 0) return nd_explain(s, request, options, hooks, err);
   const char *const files[] = {request->a, request->b};
   const bool by_file = request->input_n == 0;
   const nd_output_request place = {.path = path,
@@ -33,7 +34,7 @@ static nd_status explain(nd_summary *s, nd_explain_request *request, const char 
   nd_status status = nd_output_open(&file, &place, options, err);
   if (status != ND_OK) return status;
   out = nd_output_sink(file);
-  status = nd_explain(s, request, &out, options, hooks, err);
+  status = nd_explain(s, request, options, hooks, err);
   return nd_output_close(file, status, err);
 }
 

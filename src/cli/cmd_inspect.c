@@ -14,7 +14,11 @@ static int run(const cli_command *self, const cli_args *args) {
   nd_sink out = cli_stdout();
   cli_progress_start(&progress, args->options, &hooks);
   hooks.progress = NULL; /* the lines themselves show it */
-  nd_status status = nd_inspect(&s, args->inputs, args->input_n, args->extra[WHOLE] != NULL, &out,
+  nd_status status = nd_inspect(&s,
+                                &(nd_inspect_request){.inputs = args->inputs,
+                                                      .input_n = args->input_n,
+                                                      .whole = args->extra[WHOLE] != NULL,
+                                                      .sink = &out},
                                 args->options, &hooks, &err);
   exit_status = cli_exit(status, &err, &s);
   return exit_status;

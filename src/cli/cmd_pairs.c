@@ -9,7 +9,9 @@ static int run(const cli_command *self, const cli_args *args) {
   cli_progress progress;
   nd_sink out = cli_stdout();
   cli_progress_start(&progress, args->options, &hooks);
-  nd_status status = nd_pairs(&s, args->inputs, args->input_n, &out, args->options, &hooks, &err);
+  nd_status status = nd_pairs(
+      &s, &(nd_pairs_request){.inputs = args->inputs, .input_n = args->input_n, .sink = &out},
+      args->options, &hooks, &err);
   cli_progress_end(&progress);
   if (status == ND_OK) cli_report_join(&s.join, args->options);
   if (status == ND_OK && progress.how != CLI_PROGRESS_JSON) {

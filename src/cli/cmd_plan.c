@@ -76,22 +76,23 @@ static void report_minhash(const nd_plan_result *r) {
            cli_bytes(r->minhash_bytes), r->minhash_seconds);
 }
 
-static int plan(const cli_args *args, const nd_plan_request *q) {
-  nd_summary s = {0};
-  nd_plan_result r;
+static int plan(const cli_args *args, nd_plan_request *q) {
+  nd_plan_result r = {0};
   nd_error err = {0};
   nd_hooks hooks;
   cli_progress progress;
   nd_sink out = cli_stdout();
   const char *path = q->precision ? args->extra[OUTPUT] : NULL;
-  const nd_output_request place = {path, ND_OUTPUT_PLAN, q->inputs, q->input_n};
+  const nd_output_request place = {
+      .path = path, .kind = ND_OUTPUT_PLAN, .inputs = q->inputs, .input_n = q->input_n};
   nd_output *file = NULL;
   nd_status status = ND_OK;
   if (path && strcmp(path, "-") != 0) status = nd_output_open(&file, &place, args->options, &err);
   if (file) out = nd_output_sink(file);
-  if (status != ND_OK) return cli_exit(status, &err, &s);
+  if (status != ND_OK) return cli_exit(status, &err, &r.summary);
+  q->sink = &out;
   cli_progress_start(&progress, args->options, &hooks);
-  status = nd_plan(&r, &s, q, &out, args->options, &hooks, &err);
+  status = nd_plan(&r, q, args->options, &hooks, &err);
   cli_progress_end(&progress);
   if (file) status = nd_output_close(file, status, &err);
   if (status == ND_OK && progress.how != CLI_PROGRESS_JSON) {
@@ -103,7 +104,7 @@ static int plan(const cli_args *args, const nd_plan_request *q) {
   if (status == ND_OK && !q->precision)
     printf("--method minhash --permutations %u --bands %u --rows %u\n", r.permutations, r.bands,
            r.rows);
-  return cli_exit(status, &err, &s);
+  return cli_exit(status, &err, &r.summary);
 }
 
 static int run(const cli_command *self, const cli_args *args) {

@@ -32,8 +32,9 @@ static int measure(const cli_args *args) {
   nd_error err = {0};
   nd_hooks hooks;
   nd_sink out = cli_stdout();
+  q.sink = &out;
   cli_interruptible(&hooks);
-  nd_status status = nd_prevalence(&s, &q, &out, args->options, &hooks, &err);
+  nd_status status = nd_prevalence(&s, &q, args->options, &hooks, &err);
   if (status == ND_OK) {
     warn(s.missing, "topics missing from a run, not counted for it", s.first_missing);
     warn(s.repeated, "documents listed twice by a run; the best rank counts", s.first_repeated);

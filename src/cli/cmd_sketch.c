@@ -23,8 +23,11 @@ static int run_sketch(const cli_command *self, const cli_args *args) {
     exit_status = EXIT_USAGE;
   } else {
     cli_progress_start(&progress, args->options, &hooks);
-    nd_status status = nd_sketch_documents(&s, args->inputs, args->input_n, args->extra[OUTPUT],
-                                           args->options, &hooks, &err);
+    nd_status status = nd_sketch_documents(
+        &s,
+        &(nd_sketch_request){
+            .inputs = args->inputs, .input_n = args->input_n, .file = args->extra[OUTPUT]},
+        args->options, &hooks, &err);
     cli_progress_end(&progress);
     if (status == ND_OK && progress.how != CLI_PROGRESS_JSON) {
       cli_note("sketched  %s documents to %s", cli_count(s.kept), args->extra[OUTPUT]);
@@ -46,8 +49,11 @@ static int run_merge(const cli_command *self, const cli_args *args) {
   } else {
     nd_hooks hooks;
     cli_interruptible(&hooks);
-    nd_status status = nd_sketch_merge(&s, args->inputs, args->input_n, args->extra[OUTPUT],
-                                       args->options, &hooks, &err);
+    nd_status status = nd_sketch_merge(
+        &s,
+        &(nd_sketch_request){
+            .inputs = args->inputs, .input_n = args->input_n, .file = args->extra[OUTPUT]},
+        args->options, &hooks, &err);
     if (status == ND_OK)
       cli_note("merged    %s documents from %s files to %s\n", cli_count(s.documents),
                cli_count(s.files), args->extra[OUTPUT]);

@@ -14,10 +14,14 @@ static int run(const cli_command *self, const cli_args *args) {
   nd_hooks hooks;
   cli_progress progress;
   nd_sink out = cli_stdout();
-  nd_study_request request = {args->inputs[0], args->inputs + 1, args->input_n - 1,
-                              args->extra[OUTPUT], args->extra[TRUTH]};
+  nd_study_request request = {.name = args->inputs[0],
+                              .inputs = args->inputs + 1,
+                              .input_n = args->input_n - 1,
+                              .directory = args->extra[OUTPUT],
+                              .truth = args->extra[TRUTH],
+                              .sink = &out};
   cli_progress_start(&progress, args->options, &hooks);
-  nd_status status = nd_study(&s, &request, &out, args->options, &hooks, &err);
+  nd_status status = nd_study(&s, &request, args->options, &hooks, &err);
   cli_progress_end(&progress);
   exit_status = cli_exit(status, &err, &s);
   return exit_status;

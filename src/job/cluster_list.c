@@ -131,11 +131,12 @@ static nd_status run(lister *l, const char *pairs, nd_lines *out, nd_summary *su
   return put_clusters(out, l, summary, err);
 }
 
-nd_status nd_cluster(nd_summary *out, const char *pairs, const nd_sink *sink,
-                     const nd_options *options, const nd_hooks *hooks, nd_error *err) {
+nd_status nd_cluster(nd_summary *out, const nd_cluster_request *request, const nd_options *options,
+                     const nd_hooks *hooks, nd_error *err) {
+  const char *pairs = request->pairs;
   *out = (nd_summary){0};
   lister l = {.options = options, .hooks = hooks, .name = nd_line_list_name(pairs)};
-  nd_lines lines = {.sink = sink};
+  nd_lines lines = {.sink = request->sink};
   const double began = nd_clock_now();
   nd_status status = run(&l, pairs, &lines, out, err);
   out->seconds = nd_clock_now() - began;

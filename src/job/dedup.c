@@ -145,13 +145,13 @@ static void keep_or_drop(dedup *d) {
   j->summary->resumable = d->agreed && !d->piped && j->store_open && j->store.block_n > 0;
 }
 
-nd_status nd_dedup(nd_summary *out, const char *const *inputs, size_t n, const char *directory,
-                   const nd_options *options, const nd_hooks *hooks, nd_error *err) {
+nd_status nd_dedup(nd_summary *out, const nd_dedup_request *request, const nd_options *options,
+                   const nd_hooks *hooks, nd_error *err) {
   dedup d = {.dir = ND_WORKDIR_CLOSED};
   nd_status status = nd_job_open(&d.job, out, options, hooks, err);
-  if (status == ND_OK && n == 0)
+  if (status == ND_OK && request->input_n == 0)
     status = nd_fail(err, ND_ERR_USAGE, "no input given; name files or directories, or -");
-  if (status == ND_OK) status = run(&d, inputs, n, directory, err);
+  if (status == ND_OK) status = run(&d, request->inputs, request->input_n, request->directory, err);
   if (status != ND_OK) keep_or_drop(&d);
   nd_job_finish(&d.job);
   nd_clusters_clear(&d.clusters);

@@ -115,10 +115,11 @@ static nd_status run(inspector *s, const char *const *inputs, size_t n, const ch
   return nd_lines_flush(&s->lines, true, err);
 }
 
-nd_status nd_inspect(nd_summary *out, const char *const *inputs, size_t n, int whole,
-                     const nd_sink *sink, const nd_options *options, const nd_hooks *hooks,
-                     nd_error *err) {
-  inspector s = {.lines = {.sink = sink}, .whole = whole};
+nd_status nd_inspect(nd_summary *out, const nd_inspect_request *request, const nd_options *options,
+                     const nd_hooks *hooks, nd_error *err) {
+  const char *const *inputs = request->inputs;
+  const size_t n = request->input_n;
+  inspector s = {.lines = {.sink = request->sink}, .whole = request->whole};
   char *work = NULL, *spool = NULL;
   nd_status status = nd_job_open(&s.job, out, options, hooks, err);
   if (status == ND_OK && n == 0)

@@ -30,7 +30,7 @@ void nd_result_clear(nd_result *r) {
   nd_free(r->strings);
   nd_free(r->id_end);
   nd_free(r->ids);
-  *r = (nd_result){0};
+  *r = (nd_result){.summary = r->summary};
 }
 
 static double value_of(const nd_similarity *kind, uint64_t value) {
@@ -222,9 +222,8 @@ static nd_status check(const nd_corpus *corpus, const nd_options *o, nd_error *e
   return ND_OK;
 }
 
-static nd_status work_memory(nd_result *result, nd_summary *out, const nd_corpus *corpus,
-                             const nd_options *options, bool dedup, const nd_hooks *hooks,
-                             nd_error *err) {
+static nd_status work_memory(nd_result *result, const nd_corpus *corpus, const nd_options *options,
+                             bool dedup, const nd_hooks *hooks, nd_error *err) {
   collector c = {.options = *options, .result = result};
   char *work = NULL;
   *result = (nd_result){0};
@@ -232,11 +231,8 @@ static nd_status work_memory(nd_result *result, nd_summary *out, const nd_corpus
   /* A non-empty --against tells the other modules that there is a reference collection. */
   if (status == ND_OK && corpus->texts && corpus->against)
     snprintf(c.options.against, sizeof c.options.against, "texts in memory");
-  if (status != ND_OK) {
-    *out = (nd_summary){0};
-    return status;
-  }
-  status = nd_job_open(&c.job, out, &c.options, hooks, err);
+  if (status != ND_OK) return status;
+  status = nd_job_open(&c.job, &result->summary, &c.options, hooks, err);
   if (status == ND_OK) status = nd_workdir_private(&work, options->tmp, err);
   if (status == ND_OK) status = run(&c, corpus, dedup, work, err);
   nd_job_finish(&c.job);
@@ -253,12 +249,12 @@ static nd_status work_memory(nd_result *result, nd_summary *out, const nd_corpus
   return status;
 }
 
-nd_status nd_dedup_memory(nd_result *result, nd_summary *out, const nd_corpus *corpus,
-                          const nd_options *options, const nd_hooks *hooks, nd_error *err) {
-  return work_memory(result, out, corpus, options, true, hooks, err);
+nd_status nd_dedup_memory(nd_result *out, const nd_corpus *corpus, const nd_options *options,
+                          const nd_hooks *hooks, nd_error *err) {
+  return work_memory(out, corpus, options, true, hooks, err);
 }
 
-nd_status nd_pairs_memory(nd_result *result, nd_summary *out, const nd_corpus *corpus,
-                          const nd_options *options, const nd_hooks *hooks, nd_error *err) {
-  return work_memory(result, out, corpus, options, false, hooks, err);
+nd_status nd_pairs_memory(nd_result *out, const nd_corpus *corpus, const nd_options *options,
+                          const nd_hooks *hooks, nd_error *err) {
+  return work_memory(out, corpus, options, false, hooks, err);
 }

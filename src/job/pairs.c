@@ -22,16 +22,16 @@ static nd_status run(nd_run *j, const char *const *inputs, size_t n, const char 
   return nd_lines_flush(lines, true, err);
 }
 
-nd_status nd_pairs(nd_summary *out, const char *const *inputs, size_t n, const nd_sink *sink,
-                   const nd_options *options, const nd_hooks *hooks, nd_error *err) {
+nd_status nd_pairs(nd_summary *out, const nd_pairs_request *request, const nd_options *options,
+                   const nd_hooks *hooks, nd_error *err) {
   nd_run j;
-  nd_lines lines = {.sink = sink};
+  nd_lines lines = {.sink = request->sink};
   char *work = NULL;
   nd_status status = nd_job_open(&j, out, options, hooks, err);
-  if (status == ND_OK && n == 0)
+  if (status == ND_OK && request->input_n == 0)
     status = nd_fail(err, ND_ERR_USAGE, "no input given; name files or directories, or -");
   if (status == ND_OK) status = nd_workdir_private(&work, options->tmp, err);
-  if (status == ND_OK) status = run(&j, inputs, n, work, &lines, err);
+  if (status == ND_OK) status = run(&j, request->inputs, request->input_n, work, &lines, err);
   nd_job_finish(&j);
   nd_job_close(&j);
   nd_lines_clear(&lines);

@@ -133,7 +133,7 @@ static nd_status write_file(const nd_sink *sink, const nd_plan_result *r, const 
 }
 
 static nd_status run(nd_plan_result *out, nd_run *j, const nd_plan_request *q, nd_decimal goal,
-                     const nd_sink *sink, const nd_options *o, const char *work, nd_error *err) {
+                     const nd_options *o, const char *work, nd_error *err) {
   char *spool = NULL;
   ND_TRY(nd_path_join(&spool, work, "stdin", err));
   nd_status status = nd_job_input(j, q->inputs, q->input_n, NULL, spool, err);
@@ -154,20 +154,18 @@ static nd_status run(nd_plan_result *out, nd_run *j, const nd_plan_request *q, n
     predict_exact(out, f, j);
     status = plan_minhash(out, f, j, o, err);
   }
-  if (status == ND_OK && goal.num && sink) status = write_file(sink, out, f, err);
+  if (status == ND_OK && goal.num && q->sink) status = write_file(q->sink, out, f, err);
   nd_free(f);
   return status;
 }
 
-nd_status nd_plan(nd_plan_result *out, nd_summary *summary, const nd_plan_request *request,
-                  const nd_sink *sink, const nd_options *options, const nd_hooks *hooks,
-                  nd_error *err) {
+nd_status nd_plan(nd_plan_result *out, const nd_plan_request *request, const nd_options *options,
+                  const nd_hooks *hooks, nd_error *err) {
   nd_run job;
   nd_options own;
   char *work = NULL;
   nd_decimal goal = {0, 1}, t = options->threshold;
   *out = (nd_plan_result){0};
-  *summary = (nd_summary){0};
   const char *precision = request->precision;
   if (precision &&
       (!nd_decimal_parse(&goal, nd_str_of(precision)) || !goal.num || goal.num > goal.den))
@@ -181,9 +179,9 @@ nd_status nd_plan(nd_plan_result *out, nd_summary *summary, const nd_plan_reques
   if (request->input_n == 0)
     return nd_fail(err, ND_ERR_USAGE, "no input given; name files or directories, or -");
   nd_plan_options(&own, options);
-  nd_status status = nd_job_open(&job, summary, &own, hooks, err);
+  nd_status status = nd_job_open(&job, &out->summary, &own, hooks, err);
   if (status == ND_OK) status = nd_workdir_private(&work, own.tmp, err);
-  if (status == ND_OK) status = run(out, &job, request, goal, sink, options, work, err);
+  if (status == ND_OK) status = run(out, &job, request, goal, options, work, err);
   nd_job_finish(&job);
   nd_job_close(&job);
   if (work) {

@@ -112,17 +112,19 @@ static nd_status sketch(nd_run *j, const char *const *inputs, size_t n, const ch
   return ND_OK;
 }
 
-nd_status nd_sketch_documents(nd_summary *out, const char *const *inputs, size_t n,
-                              const char *file, const nd_options *options, const nd_hooks *hooks,
-                              nd_error *err) {
+nd_status nd_sketch_documents(nd_summary *out, const nd_sketch_request *request,
+                              const nd_options *options, const nd_hooks *hooks, nd_error *err) {
+  const char *const *inputs = request->inputs;
+  const size_t n = request->input_n;
   nd_run j;
   char *work = NULL;
   nd_status status = nd_job_open(&j, out, options, hooks, err);
   if (status == ND_OK && n == 0)
     status = nd_fail(err, ND_ERR_USAGE, "no input given; name files or directories, or -");
-  const nd_output_request request = {file, ND_OUTPUT_SKETCHES, inputs, n};
+  const nd_output_request place = {
+      .path = request->file, .kind = ND_OUTPUT_SKETCHES, .inputs = inputs, .input_n = n};
   nd_output *output = NULL;
-  if (status == ND_OK) status = nd_output_open(&output, &request, options, err);
+  if (status == ND_OK) status = nd_output_open(&output, &place, options, err);
   if (status == ND_OK) status = nd_workdir_private(&work, options->tmp, err);
   if (status == ND_OK) status = sketch(&j, inputs, n, work, output, err);
   status = nd_output_close(output, status, err);
@@ -149,17 +151,20 @@ static nd_status copy_chunks(nd_sketch_writer *w, nd_sketch_reader *r, nd_sketch
   }
 }
 
-nd_status nd_sketch_merge(nd_summary *out, const char *const *files, size_t n, const char *file,
+nd_status nd_sketch_merge(nd_summary *out, const nd_sketch_request *request,
                           const nd_options *options, const nd_hooks *hooks, nd_error *err) {
+  const char *const *files = request->inputs;
+  const size_t n = request->input_n;
   *out = (nd_summary){.files = n};
   if (n == 0)
     return nd_fail(err, ND_ERR_USAGE, "no sketch files to merge given; name at least one");
   nd_sketch_reader first = {.fd = -1};
   nd_sketch_writer *w = NULL;
   nd_sketch_chunk chunk = {0};
-  const nd_output_request request = {file, ND_OUTPUT_SKETCHES, files, n};
+  const nd_output_request place = {
+      .path = request->file, .kind = ND_OUTPUT_SKETCHES, .inputs = files, .input_n = n};
   nd_output *output = NULL;
-  nd_status status = nd_output_open(&output, &request, options, err);
+  nd_status status = nd_output_open(&output, &place, options, err);
   if (status == ND_OK) status = nd_sketch_open(&first, files[0], files[0], err);
   if (status == ND_OK)
     status = nd_sketch_create(&w, output, nd_buf_str(&first.parameters), first.head.words, err);

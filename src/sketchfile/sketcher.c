@@ -120,10 +120,12 @@ void nd_sketcher_keys(uint64_t *keys, const nd_sketcher *s, const uint64_t *sket
   nd_bands_keys(keys, (nd_bands){s->settings.bands, s->settings.rows}, sketch, s->options.seed);
 }
 
-nd_status nd_votes_add(int64_t *sums, nd_votes kind, uint32_t bits, uint64_t seed,
-                       const uint64_t *fingerprint, size_t n, nd_error *err) {
+nd_status nd_votes_add(int64_t *sums, const nd_votes_spec *spec, const uint64_t *fingerprint,
+                       size_t n, nd_error *err) {
+  const uint32_t bits = spec->bits;
+  const uint64_t seed = spec->seed;
   nd_projection p = {.words = 1};
-  if (kind == ND_VOTES_SIMHASH) {
+  if (spec->kind == ND_VOTES_SIMHASH) {
     nd_simhash h = {0};
     if (bits != 64) return nd_fail(err, ND_ERR_USAGE, "a simhash has 64 bits, not %u", bits);
     /* untaken: checked with the settings */

@@ -174,11 +174,14 @@ nd_status nd_stage_ranks(uint64_t *ranks, uint8_t *has_tokens, nd_stage *s, nd_s
   return ND_OK;
 }
 
-nd_status nd_stage_ids(nd_str *ids, uint64_t *ends, nd_stage *s, nd_str image,
-                       const char *const *paths, uint64_t lines, const uint32_t *rows, size_t n,
+nd_status nd_stage_ids(nd_str *ids, uint64_t *ends, nd_stage *s, const nd_stored_block *block,
                        nd_error *err) {
+  const char *const *paths = block->paths;
+  const uint64_t lines = block->lines;
+  const uint32_t *rows = block->rows;
+  const size_t n = block->row_n;
   nd_image i;
-  ND_TRY(nd_image_open(&i, s, image, err));
+  ND_TRY(nd_image_open(&i, s, block->image, err));
   const uint32_t *id_end = nd_image_narrow(&i, ND_COL_ID_END);
   const uint32_t *file = nd_image_narrow(&i, ND_COL_FILE);
   const uint32_t *line = nd_image_narrow(&i, ND_COL_LINE);
@@ -218,10 +221,12 @@ static nd_status put_reject(void *context, uint64_t offset, uint64_t length, uin
   return nd_buf_append(r->out, "\n", 1, err);
 }
 
-nd_status nd_stage_rejects(nd_str *lines_out, nd_stage *s, nd_str image, const char *const *paths,
-                           uint64_t lines, nd_error *err) {
+nd_status nd_stage_rejects(nd_str *lines_out, nd_stage *s, const nd_stored_block *block,
+                           nd_error *err) {
+  const char *const *paths = block->paths;
+  const uint64_t lines = block->lines;
   nd_image i;
-  ND_TRY(nd_image_open(&i, s, image, err));
+  ND_TRY(nd_image_open(&i, s, block->image, err));
   s->out.n = 0;
   rejecting r = {&s->out, paths, lines};
   ND_TRY(nd_image_rejects(&i, put_reject, &r, err));

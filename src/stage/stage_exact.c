@@ -14,8 +14,11 @@
 
 static const uint64_t high_mask = ~(uint64_t)UINT32_MAX;
 
-nd_status nd_stage_prints(nd_spread *out, uint32_t *sizes, nd_stage *s, const uint32_t *document,
-                          const nd_str *text, size_t n, nd_error *err) {
+nd_status nd_stage_prints(nd_spread *out, uint32_t *sizes, nd_stage *s,
+                          const nd_document_texts *texts, nd_error *err) {
+  const uint32_t *document = texts->document;
+  const nd_str *text = texts->text;
+  const size_t n = texts->n;
   nd_printer p = {0};
   nd_status status = ND_OK;
   uint32_t places = nd_spread_places(out);
@@ -102,8 +105,10 @@ static nd_status spread_counts(void *context, nd_item *items, size_t n, nd_error
   return ND_OK;
 }
 
-nd_status nd_stage_expand(nd_spread *counts, nd_stage *s, const nd_str *runs, size_t n,
-                          uint64_t documents, nd_error *err) {
+nd_status nd_stage_expand(nd_spread *counts, nd_stage *s, const nd_runs *given, uint64_t documents,
+                          nd_error *err) {
+  const nd_str *runs = given->run;
+  const size_t n = given->n;
   size_t total;
   nd_sorter *pairs = NULL;
   const char *tmp = nd_workdir_tmp(s->options.tmp);
@@ -127,8 +132,10 @@ nd_status nd_stage_expand(nd_spread *counts, nd_stage *s, const nd_str *runs, si
   return status;
 }
 
-nd_status nd_stage_judge(nd_str *pairs, nd_stage *s, nd_str counts, const uint32_t *sizes,
-                         uint64_t documents, nd_error *err) {
+nd_status nd_stage_judge(nd_str *pairs, nd_stage *s, nd_str counts, const nd_document_sizes *given,
+                         nd_error *err) {
+  const uint32_t *sizes = given->size;
+  const uint64_t documents = given->n;
   const nd_settings *set = &s->settings;
   size_t n, kept = 0;
   ND_TRY(nd_runs_load(&n, s, &counts, 1, err));

@@ -53,18 +53,17 @@ nd_status nd_stage_cut_bytes(uint64_t *out, nd_stage *s, nd_str image, const uin
   return status;
 }
 
-nd_status nd_stage_cut(nd_stage *s, nd_str image, const uint8_t *dropped, const char *from,
-                       uint64_t begin, uint64_t end, const char *to, uint64_t at, nd_error *err) {
+nd_status nd_stage_cut(nd_stage *s, const nd_cut_request *q, nd_error *err) {
   cuts c = {0};
   int in = -1, out = -1;
-  nd_status status = find_cuts(&c, s, image, dropped, err);
-  if (status == ND_OK) status = nd_io_open(&in, from, O_RDONLY, 0, err);
-  if (status == ND_OK) status = nd_io_open(&out, to, O_WRONLY | O_CREAT, 0666, err);
+  nd_status status = find_cuts(&c, s, q->image, q->dropped, err);
+  if (status == ND_OK) status = nd_io_open(&in, q->from, O_RDONLY, 0, err);
+  if (status == ND_OK) status = nd_io_open(&out, q->to, O_WRONLY | O_CREAT, 0666, err);
   if (status == ND_OK)
-    status = nd_cut_plain(in, from, out, to, begin, end, at, c.cut, c.n, NULL, err);
+    status = nd_cut_plain(in, q->from, out, q->to, q->begin, q->end, q->at, c.cut, c.n, NULL, err);
   if (in >= 0) close(in);
   if (out >= 0) {
-    nd_status closed = nd_io_close(out, to, status == ND_OK ? err : NULL);
+    nd_status closed = nd_io_close(out, q->to, status == ND_OK ? err : NULL);
     if (status == ND_OK) status = closed;
   }
   nd_free(c.cut);
@@ -103,8 +102,10 @@ static nd_status seal(nd_store *store, const nd_feed *feed, nd_error *err) {
   return status;
 }
 
-nd_status nd_stage_keep(nd_stage *s, nd_intake *p, const nd_str *images, size_t n,
-                        const uint8_t *dropped, const char *dir, const char *work, nd_error *err) {
+nd_status nd_stage_keep(nd_stage *s, const nd_keep_request *request, nd_error *err) {
+  nd_intake *p = request->plan;
+  const nd_str *images = request->images;
+  const size_t n = request->image_n;
   nd_summary summary = {0};
   nd_run j = {.options = &s->options, .summary = &summary, .settings = s->settings};
   uint32_t *centre = NULL;
@@ -113,18 +114,18 @@ nd_status nd_stage_keep(nd_stage *s, nd_intake *p, const nd_str *images, size_t 
     if (!nd_block_valid(images[i]))
       return nd_fail(err, ND_ERR_DATA, "a part of the job is damaged: a block of %zu bytes",
                      images[i].n);
-  ND_TRY(lay_down(work, images, n, err));
+  ND_TRY(lay_down(request->work, images, n, err));
   j.walk = p->walk;
   j.feed = p->feed;
-  nd_status status = nd_store_open(&j.store, work, err);
+  nd_status status = nd_store_open(&j.store, request->work, err);
   if (status == ND_OK) status = seal(&j.store, j.feed, err);
   if (status == ND_OK) {
     centre = nd_malloc((j.store.documents + 1) * sizeof *centre);
     if (!centre) status = nd_fail_memory(err, j.store.documents * sizeof *centre);
   }
   if (status == ND_OK) {
-    for (uint32_t d = 0; d < j.store.documents; d++) centre[d] = d + (dropped[d] != 0);
-    status = nd_kept_write(&kept, &j, centre, dir, nothing_beside, NULL, err);
+    for (uint32_t d = 0; d < j.store.documents; d++) centre[d] = d + (request->dropped[d] != 0);
+    status = nd_kept_write(&kept, &j, centre, request->directory, nothing_beside, NULL, err);
   }
   nd_kept_clear(&kept);
   nd_free(centre);

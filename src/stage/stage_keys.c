@@ -81,8 +81,10 @@ static nd_status add_buckets(nd_spread *out, nd_stage *s, const nd_image *i, con
   return ND_OK;
 }
 
-nd_status nd_stage_keys(nd_spread *out, nd_stage *s, nd_str image, const uint32_t *position,
-                        uint32_t ranges, nd_error *err) {
+nd_status nd_stage_keys(nd_spread *out, nd_stage *s, const nd_keys_request *request,
+                        nd_error *err) {
+  const nd_str image = request->image;
+  const uint32_t *position = request->position, ranges = request->ranges;
   nd_image i;
   ND_TRY(nd_image_open(&i, s, image, err));
   nd_stage_plan p = nd_stage_plan_of(&s->settings);
@@ -177,8 +179,12 @@ static nd_status group_pieces(nd_sorter *pairs, nd_bucket_stats *seen, const uin
   return ND_OK;
 }
 
-nd_status nd_stage_group(nd_spread *edges, nd_stage_buckets *stats, nd_stage *s, uint32_t kind,
-                         const nd_str *runs, size_t n, uint64_t positions, nd_error *err) {
+nd_status nd_stage_group(nd_spread *edges, nd_stage_buckets *stats, nd_stage *s,
+                         const nd_group_request *request, nd_error *err) {
+  const uint32_t kind = request->kind;
+  const nd_str *runs = request->runs.run;
+  const size_t n = request->runs.n;
+  const uint64_t positions = request->positions;
   size_t total, rows = 0;
   nd_sorter *pairs = NULL;
   nd_bucket_stats seen = {0};

@@ -7,10 +7,11 @@
 
 static const uint64_t high_mask = ~(uint64_t)UINT32_MAX;
 
-nd_status nd_stage_digests(nd_spread *digests, nd_spread *ids, nd_stage *s, nd_str image,
-                           uint32_t first, nd_error *err) {
+nd_status nd_stage_digests(nd_spread *digests, nd_spread *ids, nd_stage *s,
+                           const nd_stored_block *block, nd_error *err) {
+  const uint32_t first = block->first;
   nd_image i;
-  ND_TRY(nd_image_open(&i, s, image, err));
+  ND_TRY(nd_image_open(&i, s, block->image, err));
   const uint64_t *digest = nd_image_wide(&i, ND_COL_DIGEST); /* low, high */
   const uint64_t *id = nd_image_wide(&i, ND_COL_ID_HASH);
   const uint32_t *shingles = nd_image_narrow(&i, ND_COL_SHINGLES);

@@ -9,8 +9,11 @@ struct nd_reader {
   nd_batch batch;
 };
 
-nd_status nd_intake_new(nd_intake **out, const nd_stage *s, const char *const *inputs, size_t n,
-                        const char *avoid, nd_error *err) {
+nd_status nd_intake_new(nd_intake **out, const nd_stage *s, const nd_intake_request *request,
+                        nd_error *err) {
+  const char *const *inputs = request->inputs;
+  const size_t n = request->input_n;
+  const char *avoid = request->avoid;
   *out = NULL;
   nd_intake *p = nd_calloc(1, sizeof *p);
   if (!p) return nd_fail_memory(err, sizeof *p);
@@ -82,8 +85,11 @@ const char *nd_intake_problem(const char **reason, const nd_intake *p, size_t i)
   return p->walk.problems[i].path;
 }
 
-nd_status nd_reader_open(nd_reader **out, nd_stage *s, const nd_intake *p, uint32_t begin,
-                         uint32_t end, int keep_texts, nd_error *err) {
+nd_status nd_reader_open(nd_reader **out, nd_stage *s, const nd_reader_request *request,
+                         nd_error *err) {
+  const nd_intake *p = request->plan;
+  const uint32_t begin = request->begin, end = request->end;
+  const int keep_texts = request->keep_texts;
   *out = NULL;
   nd_reader *r = nd_calloc(1, sizeof *r);
   if (!r) return nd_fail_memory(err, sizeof *r);
@@ -193,8 +199,9 @@ static nd_str string_at(const nd_str *strings, size_t i) {
   return strings && strings[i].p ? strings[i] : (nd_str){"", 0};
 }
 
-nd_status nd_stage_sign(nd_stage_block *out, nd_stage *s, uint32_t task, uint32_t part,
+nd_status nd_stage_sign(nd_stage_block *out, nd_stage *s, const nd_block_name *name,
                         const nd_stage_rows *rows, nd_error *err) {
+  const uint32_t task = name->task, part = name->part;
   nd_block *b = &s->block;
   nd_signer_start(b, s->signer, task, part);
   for (size_t i = 0; i < rows->n; i++) {

@@ -155,8 +155,10 @@ nd_status nd_runs_load(size_t *n, nd_stage *s, const nd_str *runs, size_t run_n,
   return ND_OK;
 }
 
-nd_status nd_stage_merge(nd_str *run, nd_stage *s, const nd_str *runs, size_t n, int how,
+nd_status nd_stage_merge(nd_str *run, nd_stage *s, const nd_runs *given, nd_merge how,
                          nd_error *err) {
+  const nd_str *runs = given->run;
+  const size_t n = given->n;
   size_t total, kept = 0;
   unsigned value_bytes = 1;
   ND_TRY(nd_runs_load(&total, s, runs, n, err));

@@ -10,8 +10,11 @@
 #include "stage/stage_end.h"
 #include "store/workdir.h"
 
-nd_status nd_settle_new(nd_settle **out, const nd_stage *s, const uint32_t *same,
-                        const uint64_t *rank, uint64_t documents, const char *tmp, nd_error *err) {
+nd_status nd_settle_new(nd_settle **out, const nd_stage *s, const nd_settle_request *request,
+                        nd_error *err) {
+  const uint32_t *same = request->same;
+  const uint64_t *rank = request->rank, documents = request->documents;
+  const char *tmp = request->tmp;
   *out = NULL;
   if (documents >= UINT32_MAX)
     return nd_fail(
@@ -130,8 +133,9 @@ static nd_status add_items(nd_sorter *to, const uint64_t *keys, const uint64_t *
   return status == ND_OK ? nd_sorter_finish(to, err) : status;
 }
 
-nd_status nd_settle_confirm(nd_settle *t, const uint64_t *pairs, const uint64_t *kinds,
-                            const uint64_t *values, size_t n, nd_error *err) {
+nd_status nd_settle_confirm(nd_settle *t, const nd_candidates *candidates, nd_error *err) {
+  const uint64_t *pairs = candidates->pairs, *values = candidates->values;
+  const size_t n = candidates->n;
   nd_run *j = &t->job;
   const uint64_t documents = j->store.documents,
                  share = nd_budget(j->settings.memory, ND_SHARE_PAIRS);
@@ -140,7 +144,7 @@ nd_status nd_settle_confirm(nd_settle *t, const uint64_t *pairs, const uint64_t 
       return nd_fail(err, ND_ERR_DATA, "candidate pair %zu is out of order or of range", i);
   }
   ND_TRY(nd_sorter_new(&j->found.pairs, share, t->tmp, true, err));
-  ND_TRY(add_items(j->found.pairs, pairs, kinds, pair_of_kind, n, err));
+  ND_TRY(add_items(j->found.pairs, pairs, candidates->kinds, pair_of_kind, n, err));
   known k = {pairs, values, 0};
   nd_verify_request request = {.documents = documents,
                                .memory = share,
@@ -239,12 +243,11 @@ static nd_status want_some(void *context, nd_item *items, size_t n, nd_error *er
   return ND_OK;
 }
 
-void nd_settle_wanted(uint8_t *wanted, const nd_settle *t, int collapse) {
+void nd_settle_wanted(uint8_t *wanted, const nd_settle *t) {
   const nd_run *j = &t->job;
   const uint32_t *same = j->found.same;
   uint64_t n = j->store.documents;
   nd_error ignored;
-  (void)collapse; /* exact duplicates are listed either way */
   memset(wanted, 0, n);
   nd_status status = nd_sorter_each(j->verified.sorted, want_some, wanted, &ignored);
   /* If pairs could not be read, lists more ids than needed; the error is reported by the next
@@ -274,12 +277,12 @@ static nd_status fill_clusters(nd_lines *l, void *context, nd_error *err) {
 }
 
 static nd_status write_list(nd_settle *t, const char *path, nd_lines_fill fill, int collapse,
-                            const uint32_t *document, const nd_str *id, size_t n, nd_error *err) {
+                            const nd_document_texts *ids, nd_error *err) {
   static const uint32_t none = 0;
   writing w = {t, collapse};
   nd_ids_free(t->job.ids);
   t->job.ids = NULL;
-  ND_TRY(nd_ids_given(&t->job.ids, document ? document : &none, id, n, err));
+  ND_TRY(nd_ids_given(&t->job.ids, ids->document ? ids->document : &none, ids->text, ids->n, err));
   const char *slash = strrchr(path, '/');
   if (!slash) return nd_lines_file(".", path, fill, &w, err);
   char *dir = nd_malloc((size_t)(slash - path) + 2);
@@ -291,16 +294,16 @@ static nd_status write_list(nd_settle *t, const char *path, nd_lines_fill fill, 
   return status;
 }
 
-nd_status nd_settle_write_pairs(nd_settle *t, const char *path, const uint32_t *document,
-                                const nd_str *id, size_t n, int collapse, nd_error *err) {
+nd_status nd_settle_write_pairs(nd_settle *t, const char *path, const nd_document_texts *ids,
+                                int collapse, nd_error *err) {
   t->summary.pairs = 0;
-  return write_list(t, path, fill_pairs, collapse, document, id, n, err);
+  return write_list(t, path, fill_pairs, collapse, ids, err);
 }
 
-nd_status nd_settle_write_clusters(nd_settle *t, const char *path, const uint32_t *document,
-                                   const nd_str *id, size_t n, nd_error *err) {
+nd_status nd_settle_write_clusters(nd_settle *t, const char *path, const nd_document_texts *ids,
+                                   nd_error *err) {
   if (!t->clustered) return nd_fail(err, ND_ERR_USAGE, "there are no clusters yet");
-  return write_list(t, path, fill_clusters, 1, document, id, n, err);
+  return write_list(t, path, fill_clusters, 1, ids, err);
 }
 
 void nd_settle_counts(nd_summary *out, const nd_settle *t) {

@@ -67,18 +67,20 @@ static nd_status read_again(uint64_t *ends, nd_stage *s, const nd_image *i, cons
   return status;
 }
 
-nd_status nd_stage_texts(nd_str *texts, uint64_t *ends, nd_stage *s, nd_str image, nd_str stored,
-                         uint64_t texts_sum, const nd_intake *plan, const uint32_t *rows, size_t n,
+nd_status nd_stage_texts(nd_str *texts, uint64_t *ends, nd_stage *s, const nd_stored_block *block,
                          nd_error *err) {
+  const uint32_t *rows = block->rows;
+  const size_t n = block->row_n;
+  const nd_str stored = block->texts;
   nd_image i;
-  ND_TRY(nd_image_open(&i, s, image, err));
+  ND_TRY(nd_image_open(&i, s, block->image, err));
   s->out.n = 0;
   if (i.head.raw) {
-    ND_TRY(read_again(ends, s, &i, plan, rows, n, err));
+    ND_TRY(read_again(ends, s, &i, block->plan, rows, n, err));
   } else {
     const uint32_t *end = nd_image_narrow(&i, ND_COL_TEXT_END);
     uint64_t need = i.head.docs ? end[i.head.docs - 1] : 0;
-    if (stored.n != need || XXH3_64bits(stored.p, stored.n) != texts_sum)
+    if (stored.n != need || XXH3_64bits(stored.p, stored.n) != block->texts_sum)
       return nd_fail(err, ND_ERR_DATA,
                      "a part of the job is damaged (the texts of a block fail their checksum); "
                      "remove the job's work directory and run again");
@@ -94,18 +96,18 @@ nd_status nd_stage_texts(nd_str *texts, uint64_t *ends, nd_stage *s, nd_str imag
   return ND_OK;
 }
 
-nd_status nd_stage_evidence(nd_str *out, uint64_t *ends, nd_stage *s, nd_str image, nd_str stored,
-                            uint64_t texts_sum, const nd_intake *plan, const uint32_t *rows,
-                            size_t n, nd_error *err) {
+nd_status nd_stage_evidence(nd_str *out, uint64_t *ends, nd_stage *s, const nd_stored_block *block,
+                            nd_error *err) {
+  const uint32_t *rows = block->rows;
+  const size_t n = block->row_n;
   const size_t each = s->settings.row.total * sizeof(uint64_t);
   nd_str texts = {"", 0};
   bool with_texts = nd_settings_use_texts(&s->settings);
-  if (with_texts)
-    ND_TRY(nd_stage_texts(&texts, ends, s, image, stored, texts_sum, plan, rows, n, err));
+  if (with_texts) ND_TRY(nd_stage_texts(&texts, ends, s, block, err));
   *out = texts;
   if (each == 0) return ND_OK;
   nd_image i;
-  ND_TRY(nd_image_open(&i, s, image, err));
+  ND_TRY(nd_image_open(&i, s, block->image, err));
   const char *sketch = (const char *)nd_image_wide(&i, ND_COL_SKETCH);
   uint64_t from = 0;
   s->evidence.n = 0;
@@ -152,16 +154,20 @@ static nd_status fetch_row(uint64_t *out, void *context, uint32_t document, nd_e
   return ND_OK;
 }
 
-nd_status nd_stage_verify(uint64_t *values, nd_stage *s, const uint64_t *pairs, size_t n,
-                          const uint32_t *document, const nd_str *evidence, size_t documents,
-                          int all, nd_error *err) {
+nd_status nd_stage_verify(uint64_t *values, nd_stage *s, const nd_comparison *comparison,
+                          nd_error *err) {
+  const uint64_t *pairs = comparison->pairs;
+  const size_t n = comparison->n;
+  const nd_document_texts *evidence = &comparison->evidence;
   const nd_settings *set = &s->settings;
-  nd_shelf on = {document, evidence, documents, set->row.total * sizeof(uint64_t)};
+  nd_shelf on = {evidence->document, evidence->text, evidence->n,
+                 set->row.total * sizeof(uint64_t)};
   nd_text_source source = {
       .settings = set, .fetch = nd_shelf_fetch, .fetch_row = fetch_row, .fetch_context = &on};
   ND_TRY(nd_array_grow(&s->items, &s->item_cap, n, sizeof *s->items, err));
   for (size_t i = 0; i < n; i++) s->items[i] = (nd_item){pairs[i], 0};
-  ND_TRY(nd_verify_list(s->items, n, &source, all || set->verify == ND_VERIFY_NONE, err));
+  ND_TRY(
+      nd_verify_list(s->items, n, &source, comparison->all || set->verify == ND_VERIFY_NONE, err));
   for (size_t i = 0; i < n; i++) values[i] = s->items[i].value;
   return ND_OK;
 }

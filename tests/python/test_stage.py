@@ -149,7 +149,7 @@ def walk(folder, out, options, places=3, edge_places=2, seed=0):
 
     settle.confirm(pairs, kinds, verify(settle.as_documents(pairs), False))
     settle.finish(verify(settle.cluster(), True))
-    wanted = numpy.flatnonzero(settle.wanted(True)).astype(numpy.uint32)
+    wanted = numpy.flatnonzero(settle.wanted()).astype(numpy.uint32)
     names = {}
     for b in shuffled:
         rows = wanted[(wanted >= b["first"]) & (wanted < b["first"] + b["docs"])] - b["first"]

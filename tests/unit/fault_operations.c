@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "job_calls.h"
 #include "little_memory.h"
 #include "settings/option_fields.h"
 #include "stage_walk.h"
@@ -54,7 +55,7 @@ static void note_progress(void *context, const nd_progress *progress) {
   assert_true(progress->stage[0]);
 }
 
-static const nd_hooks going_on = {NULL, note_progress, ask};
+static const nd_hooks going_on = {.context = NULL, .progress = note_progress, .cancelled = ask};
 
 nd_options options_of(const operation *op) {
   nd_options o;
@@ -70,24 +71,31 @@ static nd_status run_dedup(nd_buf *out, const operation *self) {
   (void)out; /* gathered afterwards, when nothing fails any more */
   nd_options o = options_of(self);
   if (strstr(self->name, "apart")) snprintf(o.tmp, sizeof o.tmp, "%s", fault_dir);
-  nd_status status = nd_dedup(&summary, inputs, 2, out_path, &o, &going_on, &err);
+  nd_status status =
+      nd_dedup(&summary, &(nd_dedup_request){.inputs = inputs, .input_n = 2, .directory = out_path},
+               &o, &going_on, &err);
   if (status != ND_OK || !strstr(self->name, "again")) return status;
   nd_summary other; /* of a result that is there knows little */
-  return nd_dedup(&other, inputs, 2, out_path, &o, &going_on, &err);
+  return nd_dedup(&other,
+                  &(nd_dedup_request){.inputs = inputs, .input_n = 2, .directory = out_path}, &o,
+                  &going_on, &err);
 }
 
 static nd_status run_pages(nd_buf *out, const operation *self) {
   nd_options o = options_of(self);
   nd_sink sink = {out, collect};
   const char *pages[2] = {pages_path[0], pages_path[1]};
-  return nd_pairs(&summary, pages, 2, &sink, &o, &going_on, &err);
+  return nd_pairs(&summary, &(nd_pairs_request){.inputs = pages, .input_n = 2, .sink = &sink}, &o,
+                  &going_on, &err);
 }
 
 static nd_status run_copies(nd_buf *out, const operation *self) {
   (void)out;
   nd_options o = options_of(self);
   const char *copies = copies_path;
-  return nd_dedup(&summary, &copies, 1, out_path, &o, &going_on, &err);
+  return nd_dedup(&summary,
+                  &(nd_dedup_request){.inputs = &copies, .input_n = 1, .directory = out_path}, &o,
+                  &going_on, &err);
 }
 
 static nd_status run_crowd(nd_buf *out, const operation *self) {
@@ -96,14 +104,17 @@ static nd_status run_crowd(nd_buf *out, const operation *self) {
   const char *crowd = crowd_path;
   if (strstr(self->name, "little"))
     return little_pairs(&summary, &crowd, 1, &sink, &o, &going_on, 1 << 14, &err);
-  return nd_pairs(&summary, &crowd, 1, &sink, &o, &going_on, &err);
+  return nd_pairs(&summary, &(nd_pairs_request){.inputs = &crowd, .input_n = 1, .sink = &sink}, &o,
+                  &going_on, &err);
 }
 
 static nd_status run_folder(nd_buf *out, const operation *self) {
   (void)out;
   nd_options o = options_of(self);
   const char *folder = folder_path;
-  return nd_dedup(&summary, &folder, 1, out_path, &o, &going_on, &err);
+  return nd_dedup(&summary,
+                  &(nd_dedup_request){.inputs = &folder, .input_n = 1, .directory = out_path}, &o,
+                  &going_on, &err);
 }
 
 /* Of packed files that are damaged in the middle and at their begin. */
@@ -112,10 +123,15 @@ static nd_status run_damaged(nd_buf *out, const operation *self) {
   nd_sink sink = {out, collect};
   const char *damaged[2] = {damaged_path[0], damaged_path[1]};
   if (strstr(self->name, "dedup"))
-    return nd_dedup(&summary, damaged, 2, out_path, &o, &going_on, &err);
+    return nd_dedup(&summary,
+                    &(nd_dedup_request){.inputs = damaged, .input_n = 2, .directory = out_path}, &o,
+                    &going_on, &err);
   if (strstr(self->name, "inspect"))
-    return nd_inspect(&summary, damaged, 2, 1, &sink, &o, &going_on, &err);
-  return nd_pairs(&summary, damaged, 2, &sink, &o, &going_on, &err);
+    return nd_inspect(
+        &summary, &(nd_inspect_request){.inputs = damaged, .input_n = 2, .whole = 1, .sink = &sink},
+        &o, &going_on, &err);
+  return nd_pairs(&summary, &(nd_pairs_request){.inputs = damaged, .input_n = 2, .sink = &sink}, &o,
+                  &going_on, &err);
 }
 
 nd_status run_wide(nd_buf *out, const operation *self) {
@@ -124,10 +140,15 @@ nd_status run_wide(nd_buf *out, const operation *self) {
   const char *wide = wide_path;
   if (strstr(self->name, "stages")) return stage_walk(&summary, &wide, 1, out_path, &o, &err);
   if (strstr(self->name, "inspect"))
-    return nd_inspect(&summary, &wide, 1, 1, &sink, &o, &going_on, &err);
+    return nd_inspect(
+        &summary, &(nd_inspect_request){.inputs = &wide, .input_n = 1, .whole = 1, .sink = &sink},
+        &o, &going_on, &err);
   if (strstr(self->name, "dedup"))
-    return nd_dedup(&summary, &wide, 1, out_path, &o, &going_on, &err);
-  return nd_pairs(&summary, &wide, 1, &sink, &o, &going_on, &err);
+    return nd_dedup(&summary,
+                    &(nd_dedup_request){.inputs = &wide, .input_n = 1, .directory = out_path}, &o,
+                    &going_on, &err);
+  return nd_pairs(&summary, &(nd_pairs_request){.inputs = &wide, .input_n = 1, .sink = &sink}, &o,
+                  &going_on, &err);
 }
 
 /* Two shards, then the run that puts them together. */
@@ -138,7 +159,9 @@ static nd_status run_shards(nd_buf *out, const operation *self) {
   const char *const shards[] = {"1/2", "2/2", ""};
   for (int i = 0; i < 3 && status == ND_OK; i++) {
     snprintf(o.shard, sizeof o.shard, "%s", shards[i]);
-    status = nd_dedup(&summary, inputs, 2, out_path, &o, &going_on, &err);
+    status = nd_dedup(&summary,
+                      &(nd_dedup_request){.inputs = inputs, .input_n = 2, .directory = out_path},
+                      &o, &going_on, &err);
   }
   return status;
 }
@@ -148,7 +171,8 @@ static nd_status run_against(nd_buf *out, const operation *self) {
   nd_options o = options_of(self);
   nd_sink sink = {out, collect};
   snprintf(o.against, sizeof o.against, "%s", second_path);
-  return nd_pairs(&summary, inputs, 1, &sink, &o, &going_on, &err);
+  return nd_pairs(&summary, &(nd_pairs_request){.inputs = inputs, .input_n = 1, .sink = &sink}, &o,
+                  &going_on, &err);
 }
 
 /* Lists, which are read whole or not at all. */
@@ -157,7 +181,8 @@ static nd_status run_lists(nd_buf *out, const operation *self) {
   nd_sink sink = {out, collect};
   static nd_eval_result result; /* large */
   nd_eval_request request = {.truth = truth_path, .result = truth_path};
-  nd_status status = nd_cluster(&summary, truth_path, &sink, &o, &going_on, &err);
+  nd_status status = nd_cluster(&summary, &(nd_cluster_request){.pairs = truth_path, .sink = &sink},
+                                &o, &going_on, &err);
   if (status == ND_OK) status = nd_eval(&result, &request, &o, &going_on, &err);
   return status == ND_OK ? nd_eval_write(&result, 1, &sink, &err) : status;
 }
@@ -168,21 +193,23 @@ static nd_status run_explain(nd_buf *out, const operation *self) {
   nd_sink sink = {out, collect};
   nd_explain_request request = {
       .a = "d0", .b = "d0", .inputs = inputs, .input_n = 2, .form = ND_EXPLAIN_HTML};
-  return nd_explain(&summary, &request, &sink, &o, &going_on, &err);
+  return job_explain(&summary, &request, &sink, &o, &going_on, &err);
 }
 
 /* "study NAME", against a truth list. */
 static nd_status run_study(nd_buf *out, const operation *self) {
   nd_options o = options_of(self);
   nd_sink sink = {out, collect};
-  nd_study_request request = {self->name + strlen("study "), inputs, 2, NULL, truth_path};
-  return nd_study(&summary, &request, &sink, &o, &going_on, &err);
+  nd_study_request request = {
+      .name = self->name + strlen("study "), .inputs = inputs, .input_n = 2, .truth = truth_path};
+  return job_study(&summary, &request, &sink, &o, &going_on, &err);
 }
 
 nd_status run_pairs(nd_buf *out, const operation *self) {
   nd_options o = options_of(self);
   nd_sink sink = {out, collect};
-  return nd_pairs(&summary, inputs, 2, &sink, &o, &going_on, &err);
+  return nd_pairs(&summary, &(nd_pairs_request){.inputs = inputs, .input_n = 2, .sink = &sink}, &o,
+                  &going_on, &err);
 }
 
 /* With 16 KiB, which is less than is needed for anything. */
@@ -197,7 +224,9 @@ static nd_status run_little(nd_buf *out, const operation *self) {
 static nd_status run_inspect(nd_buf *out, const operation *self) {
   nd_options o = options_of(self);
   nd_sink sink = {out, collect};
-  return nd_inspect(&summary, inputs, 2, 1, &sink, &o, &going_on, &err);
+  return nd_inspect(
+      &summary, &(nd_inspect_request){.inputs = inputs, .input_n = 2, .whole = 1, .sink = &sink},
+      &o, &going_on, &err);
 }
 
 static nd_status run_plan(nd_buf *out, const operation *self) {
@@ -205,14 +234,14 @@ static nd_status run_plan(nd_buf *out, const operation *self) {
   nd_sink sink = {out, collect};
   nd_plan_result result;
   nd_plan_request request = {.inputs = inputs, .input_n = 2, .precision = "0.9"};
-  return nd_plan(&result, &summary, &request, &sink, &o, &going_on, &err);
+  return job_plan(&result, &summary, &request, &sink, &o, &going_on, &err);
 }
 
 static nd_status run_sampling(nd_buf *out, const operation *self) {
   nd_options o = options_of(self);
   nd_sink sink = {out, collect};
-  nd_study_request request = {"sampling", inputs, 2, NULL, NULL};
-  return nd_study(&summary, &request, &sink, &o, &going_on, &err);
+  nd_study_request request = {.name = "sampling", .inputs = inputs, .input_n = 2};
+  return job_study(&summary, &request, &sink, &o, &going_on, &err);
 }
 
 /* "study NAME …" with a folder of tables, charts and a page. */
@@ -223,8 +252,9 @@ static nd_status run_study_pages(nd_buf *out, const operation *self) {
   char name[20];
   sscanf(self->name, "study %19[a-z]", name);
   const char *truth = strstr(self->name, "truth") ? truth_path : NULL;
-  nd_study_request request = {name, inputs, 2, out_path, truth};
-  return nd_study(&summary, &request, &sink, &o, &going_on, &err);
+  nd_study_request request = {
+      .name = name, .inputs = inputs, .input_n = 2, .directory = out_path, .truth = truth};
+  return job_study(&summary, &request, &sink, &o, &going_on, &err);
 }
 
 static nd_status run_prevalence(nd_buf *out, const operation *self) {
@@ -243,7 +273,7 @@ static nd_status run_prevalence(nd_buf *out, const operation *self) {
                                    .filtered = filtered};
   nd_prevalence_summary counts;
   summary = (nd_summary){0};
-  return nd_prevalence(&counts, &request, &sink, &o, &going_on, &err);
+  return job_prevalence(&counts, &request, &sink, &o, &going_on, &err);
 }
 
 /* Clusters of a corpus by size, and pairs that are judged, by site. */
@@ -274,7 +304,7 @@ static nd_status run_explain_text(nd_buf *out, const operation *self) {
   nd_sink sink = {out, collect};
   nd_explain_request request = {
       .a = "d0", .b = "d1", .inputs = inputs, .input_n = 2, .colour = 1, .width = 60};
-  return nd_explain(&summary, &request, &sink, &o, &going_on, &err);
+  return job_explain(&summary, &request, &sink, &o, &going_on, &err);
 }
 
 /* Texts that lie in memory, one with each line of the first file; then the files. */
@@ -297,8 +327,8 @@ static nd_status run_memory(nd_buf *out, const operation *self) {
   for (int i = 0; i < 2 && status == ND_OK; i++) {
     nd_result r = {0};
     bool pairs = strstr(self->name, "pairs") != NULL;
-    status =
-        (pairs ? nd_pairs_memory : nd_dedup_memory)(&r, &summary, &corpora[i], &o, &going_on, &err);
+    status = (pairs ? job_pairs_memory : job_dedup_memory)(&r, &summary, &corpora[i], &o, &going_on,
+                                                           &err);
     if (status == ND_OK && r.keep) append(out, r.keep, (r.n + 7) / 8);
     if (status == ND_OK) append(out, r.a, r.pair_n * 4);
     if (status == ND_OK) append(out, r.b, r.pair_n * 4);
@@ -329,8 +359,13 @@ static nd_status run_sketcher(nd_buf *out, const operation *self) {
   status = nd_sketcher_text(sketch[0], &shingles, s, text, &err);
   if (status == ND_OK) status = nd_sketcher_compare(&value, s, text, half, &err);
   if (status == ND_OK) status = nd_sketcher_fingerprints(&print, &n, s, half, &err);
-  if (status == ND_OK) status = nd_votes_add(sums, ND_VOTES_PROJECTION, 256, 1, print, n, &err);
-  if (status == ND_OK) status = nd_votes_add(sums, ND_VOTES_SIMHASH, 64, 1, print, n, &err);
+  if (status == ND_OK)
+    status =
+        nd_votes_add(sums, &(nd_votes_spec){.kind = ND_VOTES_PROJECTION, .bits = 256, .seed = 1},
+                     print, n, &err);
+  if (status == ND_OK)
+    status = nd_votes_add(sums, &(nd_votes_spec){.kind = ND_VOTES_SIMHASH, .bits = 64, .seed = 1},
+                          print, n, &err);
   if (status == ND_OK) status = nd_sketcher_sketch(sketch[1], s, print, n, &err);
   if (status == ND_OK) {
     append(out, sketch[0], nd_sketcher_length(s) * sizeof **sketch);
@@ -351,10 +386,17 @@ static nd_status run_sketches(nd_buf *out, const operation *self) {
   snprintf(both, sizeof both, "%s.both.nds", out_path);
   const char *files[] = {one, one}, *made[] = {one, both};
   nd_summary other; /* the documents are counted in the first one */
-  nd_status status = nd_sketch_documents(&summary, inputs, 2, one, &o, &going_on, &err);
-  if (status == ND_OK) status = nd_sketch_merge(&other, files, 2, both, &o, &going_on, &err);
+  nd_status status = nd_sketch_documents(
+      &summary, &(nd_sketch_request){.inputs = inputs, .input_n = 2, .file = one}, &o, &going_on,
+      &err);
+  if (status == ND_OK)
+    status =
+        nd_sketch_merge(&other, &(nd_sketch_request){.inputs = files, .input_n = 2, .file = both},
+                        &o, &going_on, &err);
   if (status == ND_OK) status = nd_sketch_info(both, &sink, &going_on, &err);
-  if (status == ND_OK) status = nd_pairs(&other, made, 2, &sink, &o, &going_on, &err);
+  if (status == ND_OK)
+    status = nd_pairs(&other, &(nd_pairs_request){.inputs = made, .input_n = 2, .sink = &sink}, &o,
+                      &going_on, &err);
   unlink(one);
   unlink(both);
   return status;

@@ -47,7 +47,9 @@ static nd_status walk_keep(nd_buf *to, nd_str from, nd_error *e) {
 static nd_status walk_read(stage_walker *w, nd_error *e) {
   for (uint32_t t = 0; t < nd_intake_task_count(w->plan); t++) {
     nd_reader *r;
-    ND_TRY(nd_reader_open(&r, w->stage, w->plan, t, t + 1, 1, e));
+    ND_TRY(nd_reader_open(
+        &r, w->stage,
+        &(nd_reader_request){.plan = w->plan, .begin = t, .end = t + 1, .keep_texts = 1}, e));
     nd_status status;
     for (int more = 1;;) {
       nd_stage_block *b = &w->head[w->blocks];
@@ -77,14 +79,31 @@ static nd_status walk_texts(stage_walker *w, nd_error *e) {
       uint64_t end;
       nd_str out;
       uint32_t d = w->first[b] + row;
-      ND_TRY(nd_stage_texts(&out, &end, w->stage, nd_buf_str(&w->image[b]),
-                            nd_buf_str(&w->texts[b]), w->head[b].texts_sum, w->plan, &row, 1, e));
+      ND_TRY(nd_stage_texts(&out, &end, w->stage,
+                            &(nd_stored_block){.image = nd_buf_str(&w->image[b]),
+                                               .texts = nd_buf_str(&w->texts[b]),
+                                               .texts_sum = w->head[b].texts_sum,
+                                               .plan = w->plan,
+                                               .rows = &row,
+                                               .row_n = 1},
+                            e));
       ND_TRY(walk_keep(&w->text[d], out, e));
-      ND_TRY(nd_stage_evidence(&out, &end, w->stage, nd_buf_str(&w->image[b]),
-                               nd_buf_str(&w->texts[b]), w->head[b].texts_sum, w->plan, &row, 1,
+      ND_TRY(nd_stage_evidence(&out, &end, w->stage,
+                               &(nd_stored_block){.image = nd_buf_str(&w->image[b]),
+                                                  .texts = nd_buf_str(&w->texts[b]),
+                                                  .texts_sum = w->head[b].texts_sum,
+                                                  .plan = w->plan,
+                                                  .rows = &row,
+                                                  .row_n = 1},
                                e));
       ND_TRY(walk_keep(&w->evidence[d], out, e));
-      ND_TRY(nd_stage_ids(&out, &end, w->stage, nd_buf_str(&w->image[b]), paths, 0, &row, 1, e));
+      ND_TRY(nd_stage_ids(&out, &end, w->stage,
+                          &(nd_stored_block){.image = nd_buf_str(&w->image[b]),
+                                             .paths = paths,
+                                             .lines = 0,
+                                             .rows = &row,
+                                             .row_n = 1},
+                          e));
       ND_TRY(walk_keep(&w->id[d], out, e));
     }
   }
@@ -124,7 +143,8 @@ static nd_status walk_copies(stage_walker *w, nd_error *e) {
   for (size_t b = 0; b < w->blocks; b++) {
     uint8_t tokens[WALK_DOCUMENTS];
     nd_str image = nd_buf_str(&w->image[b]);
-    ND_TRY(nd_stage_digests(w->spread, w->other, w->stage, image, w->first[b], e));
+    ND_TRY(nd_stage_digests(w->spread, w->other, w->stage,
+                            &(nd_stored_block){.image = image, .first = w->first[b]}, e));
     ND_TRY(nd_stage_ranks(w->rank + w->first[b], tokens, w->stage, image, e));
     for (uint32_t i = 0; i < w->head[b].docs; i++)
       w->same[w->first[b] + i] = tokens[i] ? w->first[b] + i : UINT32_MAX;
@@ -156,20 +176,25 @@ static nd_status walk_keys(stage_walker *w, nd_error *e) {
   nd_stage_buckets stats = {0};
   ND_TRY(walk_fresh(w, w->facts.keys + 1, w->facts.key_bytes, 1, e));
   for (size_t b = 0; b < w->blocks; b++)
-    ND_TRY(nd_stage_keys(w->spread, w->stage, nd_buf_str(&w->image[b]), w->position + w->first[b],
-                         1, e));
+    ND_TRY(nd_stage_keys(
+        w->spread, w->stage,
+        &(nd_keys_request){
+            .image = nd_buf_str(&w->image[b]), .position = w->position + w->first[b], .ranges = 1},
+        e));
   if (w->facts.keys > WALK_PLACES) return too_large(e);
   ND_TRY(walk_take(w, w->spread, w->facts.keys, e));
   for (uint32_t p = 0; p < w->facts.keys; p++) {
     size_t n = walk_runs(runs, &w->place[p]);
-    ND_TRY(nd_stage_group(w->other, &stats, w->stage, p, runs, n, w->documents, e));
+    ND_TRY(nd_stage_group(
+        w->other, &stats, w->stage,
+        &(nd_group_request){.kind = p, .runs = {runs, n}, .positions = w->documents}, e));
   }
   ND_TRY(nd_spread_take(&run, w->other, 0, e));
   nd_buf kept = {0};
   nd_status status = walk_keep(&kept, run, e);
   nd_str edges = nd_buf_str(&kept);
   if (status == ND_OK && edges.n)
-    status = nd_stage_merge(&run, w->stage, &edges, 1, ND_MERGE_LEAST, e);
+    status = nd_stage_merge(&run, w->stage, &(nd_runs){&edges, 1}, ND_MERGE_LEAST, e);
   if (status == ND_OK) status = walk_items(w, run, e);
   nd_buf_clear(&kept);
   return status;
@@ -180,7 +205,7 @@ static nd_status walk_summed(nd_str *out, stage_walker *w, nd_spread *from, nd_e
   nd_str runs[WALK_BLOCKS];
   ND_TRY(walk_take(w, from, 1, e));
   size_t n = walk_runs(runs, &w->place[0]);
-  return nd_stage_merge(out, w->stage, runs, n, ND_MERGE_SUM, e);
+  return nd_stage_merge(out, w->stage, &(nd_runs){runs, n}, ND_MERGE_SUM, e);
 }
 
 static nd_status walk_exact(stage_walker *w, nd_error *e) {
@@ -205,14 +230,18 @@ static nd_status walk_exact(stage_walker *w, nd_error *e) {
                 done);
   }
   ND_TRY_GOTO(walk_fresh(w, 1, 8, 4, e), done);
-  ND_TRY_GOTO(nd_stage_prints(w->spread, sizes, w->stage, document, texts, n, e), done);
+  ND_TRY_GOTO(
+      nd_stage_prints(w->spread, sizes, w->stage, &(nd_document_texts){document, texts, n}, e),
+      done);
   for (size_t i = 0; i < n; i++) w->sizes[document[i]] = sizes[i];
   ND_TRY_GOTO(walk_take(w, w->spread, 1, e), done);
   n = walk_runs(runs, &w->place[0]);
-  ND_TRY_GOTO(nd_stage_expand(w->other, w->stage, runs, n, w->documents, e), done);
+  ND_TRY_GOTO(nd_stage_expand(w->other, w->stage, &(nd_runs){runs, n}, w->documents, e), done);
   ND_TRY_GOTO(walk_summed(&out, w, w->other, e), done);
   ND_TRY_GOTO(walk_keep(&kept, out, e), done);
-  ND_TRY_GOTO(nd_stage_judge(&out, w->stage, nd_buf_str(&kept), w->sizes, w->documents, e), done);
+  ND_TRY_GOTO(nd_stage_judge(&out, w->stage, nd_buf_str(&kept),
+                             &(nd_document_sizes){w->sizes, w->documents}, e),
+              done);
   ND_TRY_GOTO(walk_items(w, out, e), done);
 done:
   nd_buf_clear(&kept);
@@ -227,7 +256,11 @@ static nd_status walk_verify(uint64_t *values, stage_walker *w, const uint64_t *
     texts[d] = nd_buf_str(&w->evidence[d]);
     document[d] = d;
   }
-  return nd_stage_verify(values, w->stage, pairs, n, document, texts, w->documents, all, e);
+  return nd_stage_verify(
+      values, w->stage,
+      &(nd_comparison){
+          .pairs = pairs, .n = n, .evidence = {document, texts, w->documents}, .all = all},
+      e);
 }
 
 static int walk_rising(const void *x, const void *y) {
@@ -246,8 +279,12 @@ static void walk_reorder(stage_walker *w) {
 }
 
 static nd_status walk_settle(stage_walker *w, const char *tmp, nd_error *e) {
-  ND_TRY(nd_settle_new(&w->settle, w->stage, w->same, w->facts.ranked ? w->rank : NULL,
-                       w->documents, tmp, e));
+  ND_TRY(nd_settle_new(&w->settle, w->stage,
+                       &(nd_settle_request){.same = w->same,
+                                            .rank = w->facts.ranked ? w->rank : NULL,
+                                            .documents = w->documents,
+                                            .tmp = tmp},
+                       e));
   nd_settle_positions(w->position, w->settle);
   if (w->facts.exact) {
     ND_TRY(walk_exact(w, e));
@@ -259,7 +296,7 @@ static nd_status walk_settle(stage_walker *w, const char *tmp, nd_error *e) {
   memcpy(w->asked, w->pairs, w->n * sizeof *w->pairs);
   nd_settle_documents(w->asked, w->n, w->settle);
   ND_TRY(walk_verify(w->values, w, w->asked, w->n, 0, e));
-  return nd_settle_confirm(w->settle, w->pairs, w->kinds, w->values, w->n, e);
+  return nd_settle_confirm(w->settle, &(nd_candidates){w->pairs, w->kinds, w->values, w->n}, e);
 }
 
 static nd_status walk_cluster(stage_walker *w, nd_error *e) {
@@ -289,7 +326,9 @@ static nd_status walk_report(stage_walker *w, const nd_summary *counts, const ui
     nd_str image = nd_buf_str(&w->image[b]);
     status = nd_stage_parts(&lines, w->stage, image, dropped + w->first[b], e);
     if (status == ND_OK) status = nd_buf_append(&parts, lines.p, lines.n, e);
-    if (status == ND_OK) status = nd_stage_rejects(&lines, w->stage, image, paths, 0, e);
+    if (status == ND_OK)
+      status = nd_stage_rejects(&lines, w->stage,
+                                &(nd_stored_block){.image = image, .paths = paths, .lines = 0}, e);
     if (status == ND_OK) status = nd_buf_append(&rejected, lines.p, lines.n, e);
   }
   page.parts = nd_buf_str(&parts);
@@ -307,16 +346,16 @@ static nd_status walk_write(stage_walker *w, const char *dir, nd_error *e) {
   nd_str id[WALK_DOCUMENTS], image[WALK_BLOCKS];
   size_t n = 0;
   char path[400], work[400];
-  nd_settle_wanted(wanted, w->settle, 1);
+  nd_settle_wanted(wanted, w->settle);
   for (uint32_t d = 0; d < w->documents; d++) {
     if (!wanted[d]) continue;
     document[n] = d;
     id[n++] = nd_buf_str(&w->id[d]);
   }
   snprintf(path, sizeof path, "%s/pairs.tsv", dir);
-  ND_TRY(nd_settle_write_pairs(w->settle, path, document, id, n, 1, e));
+  ND_TRY(nd_settle_write_pairs(w->settle, path, &(nd_document_texts){document, id, n}, 1, e));
   snprintf(path, sizeof path, "%s/clusters.tsv", dir);
-  ND_TRY(nd_settle_write_clusters(w->settle, path, document, id, n, e));
+  ND_TRY(nd_settle_write_clusters(w->settle, path, &(nd_document_texts){document, id, n}, e));
   nd_summary counts = {0};
   nd_settle_counts(&counts, w->settle);
   snprintf(path, sizeof path, "%s/summary.json", dir);
@@ -333,7 +372,14 @@ static nd_status walk_write(stage_walker *w, const char *dir, nd_error *e) {
   snprintf(work, sizeof work, "%s/work", dir);
   mkdir(path, 0777);
   mkdir(work, 0777);
-  ND_TRY(nd_stage_keep(w->stage, w->plan, image, w->blocks, dropped, path, work, e));
+  ND_TRY(nd_stage_keep(w->stage,
+                       &(nd_keep_request){.plan = w->plan,
+                                          .images = image,
+                                          .image_n = w->blocks,
+                                          .dropped = dropped,
+                                          .directory = path,
+                                          .work = work},
+                       e));
   return nd_remove_tree(work, e);
 }
 
@@ -347,7 +393,9 @@ nd_status stage_walk(nd_summary *counts, const char *const *inputs, size_t n, co
   mkdir(dir, 0777); /* where sorting may go, too */
   nd_status status = nd_stage_new(&w->stage, o, 1, secret, e);
   if (status == ND_OK) nd_stage_about(&w->facts, w->stage);
-  if (status == ND_OK) status = nd_intake_new(&w->plan, w->stage, inputs, n, NULL, e);
+  if (status == ND_OK)
+    status = nd_intake_new(&w->plan, w->stage,
+                           &(nd_intake_request){.inputs = inputs, .input_n = n, .avoid = NULL}, e);
   if (status == ND_OK && nd_intake_problem_count(w->plan)) {
     const char *reason;
     const char *where = nd_intake_problem(&reason, w->plan, 0);

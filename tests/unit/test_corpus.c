@@ -141,7 +141,10 @@ static void names_are_those_of_inspect(void **state) {
   nd_sink sink = {&shown, collect};
   nd_summary walked, inspected;
   ok(nd_corpus_each(&walked, inputs, FILES + 1, &options, NULL, take_name, &got, &err));
-  ok(nd_inspect(&inspected, inputs, FILES + 1, 0, &sink, &options, NULL, &err));
+  ok(nd_inspect(
+      &inspected,
+      &(nd_inspect_request){.inputs = inputs, .input_n = FILES + 1, .whole = 0, .sink = &sink},
+      &options, NULL, &err));
   ok(nd_buf_append(&shown, "", 1, &err));
   names_of(&want, shown.p);
   ok(nd_buf_append(&want, "", 1, &err));
@@ -175,7 +178,9 @@ static nd_status inspect_little(void *context) {
   const char *const *inputs = context;
   nd_summary s;
   nd_sink sink = {NULL, forget};
-  return nd_inspect(&s, inputs, 4, 0, &sink, &options, NULL, &err);
+  return nd_inspect(
+      &s, &(nd_inspect_request){.inputs = inputs, .input_n = 4, .whole = 0, .sink = &sink},
+      &options, NULL, &err);
 }
 
 static void no_place_for_standard_input(void **state) {
@@ -185,7 +190,11 @@ static void no_place_for_standard_input(void **state) {
   nd_sink sink = {NULL, forget};
   nd_options o = options;
   ok(nd_options_set(&o, "tmp", "/nowhere/at/all", &err));
-  assert_int_equal(nd_inspect(&s, &input, 1, 0, &sink, &o, NULL, &err), ND_ERR_IO);
+  assert_int_equal(
+      nd_inspect(&s,
+                 &(nd_inspect_request){.inputs = &input, .input_n = 1, .whole = 0, .sink = &sink},
+                 &o, NULL, &err),
+      ND_ERR_IO);
   assert_non_null(strstr(err.message, "/nowhere/at/all"));
 }
 
@@ -195,7 +204,9 @@ static nd_status inspect_standard_input(void *context) {
   nd_summary s;
   nd_sink sink = {NULL, forget};
   assert_int_equal(lseek(STDIN_FILENO, 0, SEEK_SET), 0);
-  return nd_inspect(&s, &input, 1, 0, &sink, &options, NULL, &err);
+  return nd_inspect(
+      &s, &(nd_inspect_request){.inputs = &input, .input_n = 1, .whole = 0, .sink = &sink},
+      &options, NULL, &err);
 }
 
 static void every_place(void **state) {

@@ -48,7 +48,7 @@ static nd_status run(void *context) {
   work *w = context;
   const char *input = path;
   const nd_sink sink = {NULL, forget};
-  const nd_hooks hooks = {w, NULL, stop};
+  const nd_hooks hooks = {.context = w, .cancelled = stop};
   nd_options o;
   nd_summary summary;
   nd_options_init(&o);
@@ -105,7 +105,8 @@ static void long_documents(void **state) {
   ok(nd_options_set(&o, "shingle", "words:8", &err));
   ok(nd_options_set(&o, "format", "jsonl", &err));
   ok(nd_options_set(&o, "threshold", "0.5", &err));
-  ok(nd_pairs(&summary, &input, 1, &sink, &o, NULL, &err));
+  ok(nd_pairs(&summary, &(nd_pairs_request){.inputs = &input, .input_n = 1, .sink = &sink}, &o,
+              NULL, &err));
   ok(nd_buf_append(&said, "", 1, &err));
   assert_int_equal(summary.pairs, 1);
   assert_string_equal(said.p, "0\t1\t0.500000\n"); /* 8000 of 16000 */

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "job_calls.h"
 #include "neardup.h"
 #include "settings/option_fields.h"
 #include "tools.h"
@@ -41,7 +42,7 @@ static nd_status explain(nd_explain_form form, unsigned width) {
   err = (nd_error){0};
   nd_options_init(&o);
   ok(nd_options_set(&o, "format", format, &err));
-  nd_status status = nd_explain(&s, &q, &sink, &o, NULL, &err);
+  nd_status status = job_explain(&s, &q, &sink, &o, NULL, &err);
   ok(nd_buf_append(&said, "", 1, &err));
   return status;
 }
@@ -186,12 +187,12 @@ static void only_an_unfinished_search_is_cancelled(void **state) {
     int asked = 0;
     const char *input = path[0];
     nd_sink sink = {&said, collect};
-    nd_hooks hooks = {&asked, NULL, stop};
+    nd_hooks hooks = {.context = &asked, .cancelled = stop};
     nd_explain_request q = {.a = "one", .b = cases[i].b, .inputs = &input, .input_n = 1};
     nd_options_init(&o);
     ok(nd_options_set(&o, "format", "jsonl", &err));
     err = (nd_error){0};
-    assert_int_equal(nd_explain(&s, &q, &sink, &o, &hooks, &err), cases[i].status);
+    assert_int_equal(job_explain(&s, &q, &sink, &o, &hooks, &err), cases[i].status);
     assert_int_equal(asked, cases[i].status != ND_OK);
     assert_int_equal(err.message[0] != '\0', cases[i].status != ND_OK);
   }

@@ -124,10 +124,13 @@ static int stop_soon(void *context) { /* asked by any thread */
 /* A run that was interrupted, for the operation to go on with. */
 static void interrupt_first(const operation *op) {
   _Atomic int times = 0;
-  nd_hooks hooks = {&times, NULL, stop_soon};
+  nd_hooks hooks = {.context = &times, .cancelled = stop_soon};
   nd_options o = options_of(op);
   if (strstr(op->name, "apart")) snprintf(o.tmp, sizeof o.tmp, "%s", fault_dir);
-  assert_int_equal(nd_dedup(&summary, inputs, 2, out_path, &o, &hooks, &err), ND_ERR_CANCELLED);
+  assert_int_equal(
+      nd_dedup(&summary, &(nd_dedup_request){.inputs = inputs, .input_n = 2, .directory = out_path},
+               &o, &hooks, &err),
+      ND_ERR_CANCELLED);
 }
 
 static nd_status run(nd_buf *out, const operation *op) {

@@ -111,8 +111,10 @@ static nd_status run(nd_summary *s, asked *a) {
     snprintf(paths[f], sizeof paths[f], "%s/%s", dir, files[f].name);
     inputs[f] = paths[f];
   }
-  const nd_hooks hooks = {a, NULL, stop};
-  return nd_dedup(s, inputs, FILES, path_in(dir, "out"), &o, &hooks, &err);
+  const nd_hooks hooks = {.context = a, .cancelled = stop};
+  return nd_dedup(
+      s, &(nd_dedup_request){.inputs = inputs, .input_n = FILES, .directory = path_in(dir, "out")},
+      &o, &hooks, &err);
 }
 
 static void packed_files(void **state) {
@@ -213,8 +215,10 @@ static void changed_inputs(void **state) {
     fclose(f);
     nd_options_init(&o);
     o.threads = 1;
-    const nd_hooks hooks = {&c, note_progress, NULL};
-    nd_status status = nd_dedup(&s, &input, 1, path_in(dir, "out"), &o, &hooks, &err);
+    const nd_hooks hooks = {.context = &c, .progress = note_progress};
+    nd_status status = nd_dedup(
+        &s, &(nd_dedup_request){.inputs = &input, .input_n = 1, .directory = path_in(dir, "out")},
+        &o, &hooks, &err);
     assert_true(c.done);
     if (status != ND_ERR_STATE || !strstr(err.message, "has changed while it was being read"))
       fail_msg("case %zu: %s: %s", i, nd_status_name(status), err.message);

@@ -63,7 +63,8 @@ static nd_status dedup(nd_summary *s, const way *w) {
   const char *const shards[] = {"1/2", "2/2", ""};
   for (int i = w->sharded ? 0 : 2; i < 3 && status == ND_OK; i++) {
     snprintf(o.shard, sizeof o.shard, "%s", shards[i]);
-    status = nd_dedup(s, inputs, 2, out_path, &o, NULL, &err);
+    status = nd_dedup(s, &(nd_dedup_request){.inputs = inputs, .input_n = 2, .directory = out_path},
+                      &o, NULL, &err);
   }
   return status;
 }
@@ -406,8 +407,11 @@ static void damaged_sketches_are_refused(void **state) {
   nd_buf pairs = {0};
   nd_sink sink = {&pairs, collect};
   nd_options_init(&o);
-  ok(nd_sketch_documents(&s, inputs, 2, sketch_path, &o, NULL, &err));
-  ok(nd_pairs(&s, &file, 1, &sink, &o, NULL, &err));
+  ok(nd_sketch_documents(&s,
+                         &(nd_sketch_request){.inputs = inputs, .input_n = 2, .file = sketch_path},
+                         &o, NULL, &err));
+  ok(nd_pairs(&s, &(nd_pairs_request){.inputs = &file, .input_n = 1, .sink = &sink}, &o, NULL,
+              &err));
   size_t n;
   char *bytes = slurp(&n, sketch_path);
   sections_of_sketches(bytes, n);
@@ -416,7 +420,8 @@ static void damaged_sketches_are_refused(void **state) {
     spoil(sketch_path, bytes, n, &sections[i / 2], i & 1);
     pairs.n = 0;
     err.message[0] = '\0';
-    nd_status status = nd_pairs(&s, &file, 1, &sink, &o, NULL, &err);
+    nd_status status = nd_pairs(
+        &s, &(nd_pairs_request){.inputs = &file, .input_n = 1, .sink = &sink}, &o, NULL, &err);
     /* Without its magic, it is a text like any other. */
     bool text = sections[i / 2].begin == 0 && status == ND_OK && s.documents == 1;
     if (!text && (status != ND_ERR_DATA || !err.message[0] || pairs.n))

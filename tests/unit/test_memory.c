@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "every_place.h"
+#include "job_calls.h"
 #include "neardup.h"
 #include "settings/option_fields.h"
 #include "store/workdir.h"
@@ -213,8 +214,9 @@ static void compare(const char *json, const nd_options *o, nd_layout layout, boo
   nd_corpus corpus = {.texts = &stream};
 
   snprintf(out, sizeof out, "%s/out", dir);
-  ok(nd_dedup(&s, &json, 1, out, o, NULL, &err));
-  ok(nd_dedup_memory(&r, &m, &corpus, o, NULL, &err));
+  ok(nd_dedup(&s, &(nd_dedup_request){.inputs = &json, .input_n = 1, .directory = out}, o, NULL,
+              &err));
+  ok(job_dedup_memory(&r, &m, &corpus, o, NULL, &err));
   assert_int_equal(r.n, TEXTS);
   assert_int_equal(s.kept, m.kept);
   assert_int_equal(s.dropped, m.dropped);
@@ -236,8 +238,9 @@ static void compare(const char *json, const nd_options *o, nd_layout layout, boo
 
   got.n = want.n = c.given = 0;
   nd_sink sink = {&want, collect};
-  ok(nd_pairs(&s, &json, 1, &sink, o, NULL, &err));
-  ok(nd_pairs_memory(&r, &m, &corpus, o, NULL, &err));
+  ok(nd_pairs(&s, &(nd_pairs_request){.inputs = &json, .input_n = 1, .sink = &sink}, o, NULL,
+              &err));
+  ok(job_pairs_memory(&r, &m, &corpus, o, NULL, &err));
   assert_null(r.keep);
   put_pairs(&got, &r);
   same_text(&got, &want);
@@ -286,7 +289,7 @@ static void files_have_ids(void **state) {
   nd_result r;
   nd_summary s;
   nd_corpus corpus = {.files = &path, .file_n = 1};
-  ok(nd_dedup_memory(&r, &s, &corpus, &o, NULL, &err));
+  ok(job_dedup_memory(&r, &s, &corpus, &o, NULL, &err));
   size_t d = 0;
   for (size_t i = 0; i < TEXTS; i++) {
     if (!text[i].p) continue;
@@ -324,7 +327,7 @@ static void against_and_rejects(void **state) {
   o.max_document = 60;
   nd_result r;
   nd_summary s;
-  ok(nd_dedup_memory(&r, &s, &corpus, &o, NULL, &err));
+  ok(job_dedup_memory(&r, &s, &corpus, &o, NULL, &err));
   assert_int_equal(r.n, 3);
   assert_int_equal(r.keep[0], 2);
   assert_int_equal(r.cluster[0], 4); /* the second of the other collection */
@@ -348,7 +351,7 @@ static void nothing_is_nothing(void **state) {
     nd_chunk chunk = strings_of(texts, n);
     nd_text_stream stream = {.chunks = &chunk, .n = n ? 1 : 0};
     nd_corpus corpus = {.texts = &stream};
-    ok(nd_dedup_memory(&r, &s, &corpus, &o, NULL, &err));
+    ok(job_dedup_memory(&r, &s, &corpus, &o, NULL, &err));
     assert_int_equal(r.n, n);
     assert_int_equal(r.keep[0], (1 << n) - 1);
     assert_int_equal(r.pair_n, 0);
@@ -363,7 +366,7 @@ static void refused(const nd_chunk *chunk, const char *why) {
   nd_options_init(&o);
   nd_result r;
   nd_summary s;
-  assert_int_equal(nd_dedup_memory(&r, &s, &corpus, &o, NULL, &err), ND_ERR_DATA);
+  assert_int_equal(job_dedup_memory(&r, &s, &corpus, &o, NULL, &err), ND_ERR_DATA);
   if (!strstr(err.message, why)) fail_msg("%s", err.message);
   nd_result_clear(&r);
 }
@@ -381,7 +384,7 @@ static void damaged_values(void) {
   ok(nd_options_set(&o, "keep", "field:x", &err));
   nd_result r;
   nd_summary s;
-  assert_int_equal(nd_dedup_memory(&r, &s, &corpus, &o, NULL, &err), ND_ERR_DATA);
+  assert_int_equal(job_dedup_memory(&r, &s, &corpus, &o, NULL, &err), ND_ERR_DATA);
   assert_non_null(strstr(err.message, "text 1 of a chunk ends before it begins"));
   nd_result_clear(&r);
 }
@@ -438,7 +441,7 @@ static void many_texts(void **state) {
   nd_summary s;
   nd_options_init(&o);
   ok(nd_options_set(&o, "method", "digest", &err));
-  ok(nd_dedup_memory(&r, &s, &corpus, &o, NULL, &err));
+  ok(job_dedup_memory(&r, &s, &corpus, &o, NULL, &err));
   assert_int_equal(s.documents, MANY);
   assert_int_equal(s.dropped, LARGE - 1 + (MANY - LARGE - 1) / 2);
   for (size_t i = LARGE + 1; i < MANY; i++)
@@ -463,16 +466,16 @@ static void options_that_do_not_fit(void **state) {
   nd_options_init(&o);
   nd_result r;
   nd_summary s;
-  assert_int_equal(nd_dedup_memory(&r, &s, &nothing, &o, NULL, &err), ND_ERR_USAGE);
+  assert_int_equal(job_dedup_memory(&r, &s, &nothing, &o, NULL, &err), ND_ERR_USAGE);
   ok(nd_options_set(&o, "keep", "newest", &err));
-  assert_int_equal(nd_dedup_memory(&r, &s, &corpus, &o, NULL, &err), ND_ERR_USAGE);
+  assert_int_equal(job_dedup_memory(&r, &s, &corpus, &o, NULL, &err), ND_ERR_USAGE);
   nd_options_init(&o);
   ok(nd_options_set(&o, "shard", "1/2", &err));
-  assert_int_equal(nd_dedup_memory(&r, &s, &corpus, &o, NULL, &err), ND_ERR_USAGE);
+  assert_int_equal(job_dedup_memory(&r, &s, &corpus, &o, NULL, &err), ND_ERR_USAGE);
   nd_options_init(&o);
   int asked = 3;
   nd_hooks hooks = {.context = &asked, .cancelled = stop_now};
-  assert_int_equal(nd_pairs_memory(&r, &s, &corpus, &o, &hooks, &err), ND_ERR_CANCELLED);
+  assert_int_equal(job_pairs_memory(&r, &s, &corpus, &o, &hooks, &err), ND_ERR_CANCELLED);
 }
 
 /* --- failures --- */
@@ -502,7 +505,7 @@ static nd_status run_in_memory(void *context) {
   nd_summary s;
   j->at = 0;
   nd_status status =
-      (j->dedup ? nd_dedup_memory : nd_pairs_memory)(&r, &s, &j->corpus, &j->options, NULL, &err);
+      (j->dedup ? job_dedup_memory : job_pairs_memory)(&r, &s, &j->corpus, &j->options, NULL, &err);
   if (status == ND_OK) assert_int_equal(s.documents, j->documents);
   nd_result_clear(&r);
   return status;
@@ -569,10 +572,10 @@ static void bad_sources(void **state) {
   nd_text_stream few = {.context = &j, .next = give_too_few}, gone = {.next = give_nothing};
   nd_text_stream whole = {.chunks = c.chunk, .n = CHUNKS};
   nd_corpus corpus = {.texts = &few};
-  assert_int_equal(nd_dedup_memory(&r, &s, &corpus, &o, NULL, &err), ND_ERR_USAGE);
+  assert_int_equal(job_dedup_memory(&r, &s, &corpus, &o, NULL, &err), ND_ERR_USAGE);
   assert_non_null(strstr(err.message, "texts, but"));
   corpus.texts = &gone;
-  assert_int_equal(nd_pairs_memory(&r, &s, &corpus, &o, NULL, &err), ND_ERR_IO);
+  assert_int_equal(job_pairs_memory(&r, &s, &corpus, &o, NULL, &err), ND_ERR_IO);
   assert_string_equal(err.message, "the source is gone");
   corpus.texts = &whole;
   static const char *const unfit[][2] = {
@@ -580,13 +583,13 @@ static void bad_sources(void **state) {
   for (size_t i = 0; i < 4; i++) {
     nd_options_init(&o);
     ok(nd_options_set(&o, unfit[i][0], unfit[i][1], &err));
-    assert_int_equal(nd_dedup_memory(&r, &s, &corpus, &o, NULL, &err), ND_ERR_USAGE);
+    assert_int_equal(job_dedup_memory(&r, &s, &corpus, &o, NULL, &err), ND_ERR_USAGE);
   }
   nd_options_init(&o);
   ok(nd_options_set(&o, "method", "exact", &err));
   ok(nd_options_set(&o, "threshold", "0", &err));
-  assert_int_equal(nd_dedup_memory(&r, &s, &corpus, &o, NULL, &err), ND_ERR_USAGE);
-  ok(nd_pairs_memory(&r, &s, &corpus, &o, NULL, &err));
+  assert_int_equal(job_dedup_memory(&r, &s, &corpus, &o, NULL, &err), ND_ERR_USAGE);
+  ok(job_pairs_memory(&r, &s, &corpus, &o, NULL, &err));
   assert_true(r.pair_n > 0);
   nd_result_clear(&r);
   /* A link to nothing below a folder is rejected, by its path. */
@@ -598,7 +601,7 @@ static void bad_sources(void **state) {
   const char *files[] = {folder};
   nd_corpus linked = {.files = files, .file_n = 1};
   nd_options_init(&o);
-  ok(nd_dedup_memory(&r, &s, &linked, &o, NULL, &err));
+  ok(job_dedup_memory(&r, &s, &linked, &o, NULL, &err));
   assert_int_equal(r.rejection_n, 1);
   assert_int_equal(r.rejections[0].text, UINT64_MAX);
   assert_string_equal(r.strings + r.rejections[0].place, link);

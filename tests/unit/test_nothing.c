@@ -13,6 +13,7 @@
 #include "candidate/hamming.h"
 #include "codec/stream.h"
 #include "input/json.h"
+#include "job_calls.h"
 #include "neardup.h"
 #include "neardup/stage.h"
 #include "output/cut.h"
@@ -51,17 +52,33 @@ static void errors_are_not_wanted(void **state) {
   nd_options o;
   nd_options_init(&o);
   nd_sink nowhere = {NULL, NULL};
-  assert_int_equal(nd_pairs(&summary, NULL, 0, &nowhere, &o, NULL, NULL), ND_ERR_USAGE);
-  assert_int_equal(nd_inspect(&summary, NULL, 0, 0, &nowhere, &o, NULL, NULL), ND_ERR_USAGE);
-  assert_int_equal(nd_sketch_documents(&summary, NULL, 0, "x", &o, NULL, NULL), ND_ERR_USAGE);
-  assert_int_equal(nd_sketch_merge(&summary, NULL, 0, "x", &o, NULL, NULL), ND_ERR_USAGE);
+  assert_int_equal(
+      nd_pairs(&summary, &(nd_pairs_request){.inputs = NULL, .input_n = 0, .sink = &nowhere}, &o,
+               NULL, NULL),
+      ND_ERR_USAGE);
+  assert_int_equal(
+      nd_inspect(&summary,
+                 &(nd_inspect_request){.inputs = NULL, .input_n = 0, .whole = 0, .sink = &nowhere},
+                 &o, NULL, NULL),
+      ND_ERR_USAGE);
+  assert_int_equal(
+      nd_sketch_documents(&summary, &(nd_sketch_request){.inputs = NULL, .input_n = 0, .file = "x"},
+                          &o, NULL, NULL),
+      ND_ERR_USAGE);
+  assert_int_equal(
+      nd_sketch_merge(&summary, &(nd_sketch_request){.inputs = NULL, .input_n = 0, .file = "x"}, &o,
+                      NULL, NULL),
+      ND_ERR_USAGE);
   nd_plan_result plan;
   nd_plan_request request = {.inputs = NULL};
-  assert_int_equal(nd_plan(&plan, &summary, &request, &nowhere, &o, NULL, NULL), ND_ERR_USAGE);
+  assert_int_equal(job_plan(&plan, &summary, &request, &nowhere, &o, NULL, NULL), ND_ERR_USAGE);
   nd_study_request study = {.name = "web"};
-  assert_int_equal(nd_study(&summary, &study, &nowhere, &o, NULL, NULL), ND_ERR_USAGE);
+  assert_int_equal(job_study(&summary, &study, &nowhere, &o, NULL, NULL), ND_ERR_USAGE);
   const char *missing = "/nowhere/at/all";
-  assert_int_equal(nd_pairs(&summary, &missing, 1, &nowhere, &o, NULL, NULL), ND_ERR_IO);
+  assert_int_equal(
+      nd_pairs(&summary, &(nd_pairs_request){.inputs = &missing, .input_n = 1, .sink = &nowhere},
+               &o, NULL, NULL),
+      ND_ERR_IO);
 }
 
 /* What the options of a plan may not be, also when they were set past their table. */
@@ -83,7 +100,7 @@ static void plans_of_nothing(void **state) {
     o.recall = bad[i].recall;
     nd_plan_request request = {.inputs = &missing, .input_n = 1, .precision = bad[i].precision};
     err.message[0] = '\0';
-    assert_int_equal(nd_plan(&plan, &summary, &request, NULL, &o, NULL, &err), ND_ERR_USAGE);
+    assert_int_equal(job_plan(&plan, &summary, &request, NULL, &o, NULL, &err), ND_ERR_USAGE);
     assert_true(err.message[0]);
   }
 }
@@ -112,7 +129,8 @@ static void empty_inputs(void **state) {
   nd_sink nowhere = {NULL, forget};
   nd_options_init(&o);
   ok(nd_options_set(&o, "sample", "sct:5", &err));
-  ok(nd_pairs(&s, &input, 1, &nowhere, &o, NULL, &err));
+  ok(nd_pairs(&s, &(nd_pairs_request){.inputs = &input, .input_n = 1, .sink = &nowhere}, &o, NULL,
+              &err));
   assert_int_equal(s.documents, 0);
   rmdir(folder);
 }

@@ -63,7 +63,8 @@ static nd_status run(void *context) {
   ok(nd_options_set(&o, "threshold", "0.6", &err));
   ok(nd_options_set(&o, "ignore-boilerplate", "yes", &err));
   found[0] = '\0';
-  return nd_pairs(&summary, &input, 1, &sink, &o, NULL, &err);
+  return nd_pairs(&summary, &(nd_pairs_request){.inputs = &input, .input_n = 1, .sink = &sink}, &o,
+                  NULL, &err);
 }
 
 static void frames_do_not_count(void **state) {

@@ -240,13 +240,15 @@ static void set(nd_options *o, const char *name, const char *value) {
 }
 
 static nd_status dedup(nd_summary *s, const nd_options *o, const nd_hooks *hooks) {
-  return nd_dedup(s, inputs, 2, out_path, o, hooks, &err);
+  return nd_dedup(s, &(nd_dedup_request){.inputs = inputs, .input_n = 2, .directory = out_path}, o,
+                  hooks, &err);
 }
 
 static nd_status pairs(nd_summary *s, nd_buf *out, const nd_options *o) {
   out->n = 0;
   nd_sink sink = {out, collect};
-  return nd_pairs(s, inputs, 2, &sink, o, NULL, &err);
+  return nd_pairs(s, &(nd_pairs_request){.inputs = inputs, .input_n = 2, .sink = &sink}, o, NULL,
+                  &err);
 }
 
 static int visible(const struct dirent *e) {
@@ -378,7 +380,7 @@ static void a_cancelled_run_resumes(void **state) {
   uint64_t want = digest_out();
   for (uint64_t at = 1;; at++) {
     stopper stop = {.at = at};
-    nd_hooks hooks = {&stop, NULL, stop_at};
+    nd_hooks hooks = {.context = &stop, .cancelled = stop_at};
     remove_out();
     nd_status status = dedup(&s, &o, &hooks);
     if (status == ND_OK) {

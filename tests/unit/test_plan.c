@@ -17,6 +17,7 @@
 #include "base/rng.h"
 #include "feature/sample.h"
 #include "feature/shingle.h"
+#include "job_calls.h"
 #include "settings/option_fields.h"
 #include "tools.h"
 
@@ -86,7 +87,8 @@ static void find(list *out, const char *path, const nd_options *o) {
   nd_summary s;
   *out = (list){0};
   nd_sink sink = {out, take};
-  ok(nd_pairs(&s, &path, 1, &sink, o, NULL, &err));
+  ok(nd_pairs(&s, &(nd_pairs_request){.inputs = &path, .input_n = 1, .sink = &sink}, o, NULL,
+              &err));
 }
 
 static nd_status save(void *context, const char *bytes, size_t n, nd_error *e) {
@@ -108,7 +110,7 @@ static void make_plan(nd_plan_result *r, const char *path, const char *goal, con
   FILE *f = fopen(plan_file, "w");
   assert_non_null(f);
   nd_sink sink = {f, save};
-  ok(nd_plan(r, &s, &q, &sink, o, NULL, &err));
+  ok(job_plan(r, &s, &q, &sink, o, NULL, &err));
   assert_int_equal(fclose(f), 0);
 }
 
@@ -143,7 +145,8 @@ static void precision_holds(void **state) {
     list again = {0};
     nd_sink sink = {&again, take};
     const char *path = unseen;
-    ok(nd_pairs(&s, &path, 1, &sink, &adaptive, NULL, &err));
+    ok(nd_pairs(&s, &(nd_pairs_request){.inputs = &path, .input_n = 1, .sink = &sink}, &adaptive,
+                NULL, &err));
     assert_true(fabs((double)s.sample_kept / (double)s.sample_seen - r.share) < 0.05);
     for (unsigned g = 1; g < r.groups; g++) { /* larger documents bear no less */
       assert_true(r.group[g].modulus >= r.group[g - 1].modulus);
@@ -204,7 +207,7 @@ static void goals_out_of_reach_give_the_best_plan(void **state) {
   nd_summary s;
   const char *path = seen;
   nd_plan_request q = {.inputs = &path, .input_n = 1, .precision = "1.5"};
-  assert_int_equal(nd_plan(&r, &s, &q, NULL, &o, NULL, &err), ND_ERR_USAGE);
+  assert_int_equal(job_plan(&r, &s, &q, NULL, &o, NULL, &err), ND_ERR_USAGE);
 }
 
 /* Too few documents for groups: one group, and nothing is thrown away. */

@@ -17,6 +17,7 @@
 #include "base/dir.h"
 #include "base/rng.h"
 #include "input/line_list.h"
+#include "job_calls.h"
 #include "neardup/prevalence.h"
 #include "settings/option_fields.h"
 #include "study/common/near.h"
@@ -222,7 +223,7 @@ static void refuses_outputs_that_would_collide(void **state) {
                                .filtered = cases[i].filtered ? to : NULL};
     nd_prevalence_summary s;
     err = (nd_error){0};
-    nd_status status = nd_prevalence(&s, &q, &sink, &o, NULL, &err);
+    nd_status status = job_prevalence(&s, &q, &sink, &o, NULL, &err);
     if (status != (cases[i].says ? ND_ERR_USAGE : ND_OK) ||
         (cases[i].says && !strstr(err.message, cases[i].says)))
       fail_msg("case %zu: %s: %s", i, nd_status_name(status), err.message);
@@ -250,12 +251,12 @@ static void test_nothing_relevant(void **state) {
   nd_prevalence_request q = {
       .runs = runs, .run_n = 1, .qrels = path[2], .pairs = path[3], .filtered = filtered};
   nd_prevalence_summary s;
-  ok(nd_prevalence(&s, &q, &sink, &o, NULL, &err));
-  assert_int_equal(nd_prevalence(&s, &q, &sink, &o, NULL, &err), ND_ERR_STATE);
+  ok(job_prevalence(&s, &q, &sink, &o, NULL, &err));
+  assert_int_equal(job_prevalence(&s, &q, &sink, &o, NULL, &err), ND_ERR_STATE);
   assert_non_null(strstr(err.message, "--resume never"));
   strcpy(o.resume, "never");
   text.n = 0;
-  ok(nd_prevalence(&s, &q, &sink, &o, NULL, &err));
+  ok(job_prevalence(&s, &q, &sink, &o, NULL, &err));
   nd_options_init(&o);
   ok(nd_buf_append(&text, "", 1, &err));
   assert_non_null(strstr(text.p, "\nmean\t-\t-"));

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "job_calls.h"
 #include "neardup.h"
 #include "neardup/stage.h"
 #include "settings/option_fields.h"
@@ -28,29 +29,36 @@ static const nd_sink sink = {NULL, forget};
 typedef nd_status (*door)(const char *const *inputs, size_t n, const nd_options *o);
 
 static nd_status dedup(const char *const *inputs, size_t n, const nd_options *o) {
-  return nd_dedup(&summary, inputs, n, out_path, o, NULL, &err);
+  return nd_dedup(&summary,
+                  &(nd_dedup_request){.inputs = inputs, .input_n = n, .directory = out_path}, o,
+                  NULL, &err);
 }
 static nd_status pairs(const char *const *inputs, size_t n, const nd_options *o) {
-  return nd_pairs(&summary, inputs, n, &sink, o, NULL, &err);
+  return nd_pairs(&summary, &(nd_pairs_request){.inputs = inputs, .input_n = n, .sink = &sink}, o,
+                  NULL, &err);
 }
 static nd_status inspect(const char *const *inputs, size_t n, const nd_options *o) {
-  return nd_inspect(&summary, inputs, n, 0, &sink, o, NULL, &err);
+  return nd_inspect(
+      &summary, &(nd_inspect_request){.inputs = inputs, .input_n = n, .whole = 0, .sink = &sink}, o,
+      NULL, &err);
 }
 static nd_status sketch(const char *const *inputs, size_t n, const nd_options *o) {
-  return nd_sketch_documents(&summary, inputs, n, out_path, o, NULL, &err);
+  return nd_sketch_documents(&summary,
+                             &(nd_sketch_request){.inputs = inputs, .input_n = n, .file = out_path},
+                             o, NULL, &err);
 }
 static nd_status plan(const char *const *inputs, size_t n, const nd_options *o) {
   nd_plan_result result;
   nd_plan_request request = {.inputs = inputs, .input_n = n, .precision = "0.9"};
-  return nd_plan(&result, &summary, &request, &sink, o, NULL, &err);
+  return job_plan(&result, &summary, &request, &sink, o, NULL, &err);
 }
 static nd_status explain(const char *const *inputs, size_t n, const nd_options *o) {
   nd_explain_request request = {.a = "a", .b = "b", .inputs = inputs, .input_n = n};
-  return nd_explain(&summary, &request, &sink, o, NULL, &err);
+  return job_explain(&summary, &request, &sink, o, NULL, &err);
 }
 static nd_status study(const char *name, const char *const *inputs, size_t n, const nd_options *o) {
-  nd_study_request request = {name, inputs, n, NULL, NULL};
-  return nd_study(&summary, &request, &sink, o, NULL, &err);
+  nd_study_request request = {.name = name, .inputs = inputs, .input_n = n};
+  return job_study(&summary, &request, &sink, o, NULL, &err);
 }
 static nd_status study_web(const char *const *inputs, size_t n, const nd_options *o) {
   return study("web", inputs, n, o);
@@ -76,7 +84,7 @@ static nd_status eval(const char *const *inputs, size_t n, const nd_options *o) 
 static nd_status in_memory(const char *const *inputs, size_t n, const nd_options *o) {
   nd_result r = {0};
   nd_corpus corpus = {.files = inputs, .file_n = n};
-  nd_status status = nd_dedup_memory(&r, &summary, &corpus, o, NULL, &err);
+  nd_status status = job_dedup_memory(&r, &summary, &corpus, o, NULL, &err);
   nd_result_clear(&r);
   return status;
 }
@@ -294,7 +302,9 @@ static void wrong_lists(void **state) {
     assert_non_null(f);
     fputs(lines[i], f);
     fclose(f);
-    assert_int_equal(nd_cluster(&summary, path, &sink, &o, NULL, &err), ND_ERR_DATA);
+    assert_int_equal(
+        nd_cluster(&summary, &(nd_cluster_request){.pairs = path, .sink = &sink}, &o, NULL, &err),
+        ND_ERR_DATA);
     assert_non_null(strstr(err.message, "wrong.tsv:1"));
   }
   unlink(path);
@@ -329,7 +339,7 @@ static void not_from_memory(void **state) {
     nd_result r = {0};
     nd_options_init(&o);
     ok(nd_options_set(&o, sets[i][0], sets[i][1], &err));
-    nd_status status = nd_dedup_memory(&r, &summary, &corpus, &o, NULL, &err);
+    nd_status status = job_dedup_memory(&r, &summary, &corpus, &o, NULL, &err);
     assert_int_equal(status, i < 2 ? ND_ERR_USAGE : ND_OK);
     if (i < 2) assert_non_null(strstr(err.message, "read the input twice"));
     nd_result_clear(&r);
@@ -342,7 +352,7 @@ static void not_from_memory(void **state) {
   nd_result r = {0};
   nd_options_init(&o);
   ok(nd_options_set(&o, "keep", "newest", &err));
-  assert_int_equal(nd_dedup_memory(&r, &summary, &with_facts, &o, NULL, &err), ND_ERR_USAGE);
+  assert_int_equal(job_dedup_memory(&r, &summary, &with_facts, &o, NULL, &err), ND_ERR_USAGE);
   assert_non_null(strstr(err.message, "2 texts, but 1 values"));
   nd_result_clear(&r);
 }

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "job/job.h"
+#include "job_calls.h"
 #include "neardup.h"
 #include "report/report_data.h"
 #include "settings/option_fields.h"
@@ -157,7 +158,8 @@ static void counted_pages(void **state) {
   nd_options_init(&o);
   ok(nd_options_set(&o, "sample", "sct:9", &err));
   ok(nd_options_set(&o, "max-document", "1000", &err));
-  ok(nd_pairs(&s, &input, 1, &sink, &o, NULL, &err));
+  ok(nd_pairs(&s, &(nd_pairs_request){.inputs = &input, .input_n = 1, .sink = &sink}, &o, NULL,
+              &err));
   assert_int_equal(s.documents, 4);
   assert_int_equal(s.rejected, 1);
   assert_int_equal(s.others, 1);
@@ -194,7 +196,9 @@ static void the_command(void **state) {
   nd_options o;
   nd_summary summary;
   nd_options_init(&o);
-  ok(nd_dedup(&summary, inputs, FILES, "the out", &o, NULL, &err));
+  ok(nd_dedup(&summary,
+              &(nd_dedup_request){.inputs = inputs, .input_n = FILES, .directory = "the out"}, &o,
+              NULL, &err));
   assert_int_equal(summary.documents, FILES);
   FILE *f = fopen("the out/report.html", "r");
   assert_non_null(f);
@@ -266,7 +270,8 @@ static void every_kind(void **state) {
     for (size_t i = 0; i < 10 && sets[k][i]; i += 2)
       ok(nd_options_set(&o, sets[k][i], sets[k][i + 1], &err));
     const nd_hooks nothing_asked = {0};
-    ok(nd_dedup(&s, &input, 1, out, &o, k % 2 ? &nothing_asked : NULL, &err));
+    ok(nd_dedup(&s, &(nd_dedup_request){.inputs = &input, .input_n = 1, .directory = out}, &o,
+                k % 2 ? &nothing_asked : NULL, &err));
     assert_int_equal(s.documents, 41);
     assert_int_equal(s.rejected, 1);
     assert_int_equal(s.kept + s.dropped + s.rejected, s.documents);
@@ -308,7 +313,8 @@ static void many_documents(void **state) {
   ok(nd_options_set(&o, "format", "jsonl", &err));
   ok(nd_options_set(&o, "method", "simhash", &err));
   ok(nd_options_set(&o, "weights", "tfidf", &err));
-  ok(nd_pairs(&s, &input, 1, &sink, &o, NULL, &err));
+  ok(nd_pairs(&s, &(nd_pairs_request){.inputs = &input, .input_n = 1, .sink = &sink}, &o, NULL,
+              &err));
   assert_int_equal(s.documents, MANY);
   assert_int_equal(s.copies, MANY / 2);
   assert_true(bytes > MANY / 2 * 4);
@@ -317,7 +323,7 @@ static void many_documents(void **state) {
   nd_options_init(&o);
   ok(nd_options_set(&o, "format", "jsonl", &err));
   ok(nd_options_set(&o, "threshold", "0.5", &err));
-  ok(nd_plan(&plan, &s, &request, NULL, &o, NULL, &err));
+  ok(job_plan(&plan, &s, &request, NULL, &o, NULL, &err));
   assert_int_equal(plan.documents, MANY);
   assert_true(plan.near_duplicates > MANY / 2);
   unlink(path);
@@ -360,7 +366,7 @@ static void in_memory(void **state) {
       nd_options_init(&o);
       for (size_t i = 0; i < 6 && cases[k].options[i]; i += 2)
         ok(nd_options_set(&o, cases[k].options[i], cases[k].options[i + 1], &err));
-      nd_status status = nd_dedup_memory(&r, &s, &corpus, &o, NULL, &err);
+      nd_status status = job_dedup_memory(&r, &s, &corpus, &o, NULL, &err);
       if (status != cases[k].status)
         fail_msg("case %zu: %s: %s", k, nd_status_name(status), err.message);
       if (status == ND_OK) {

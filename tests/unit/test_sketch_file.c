@@ -67,7 +67,7 @@ static void fill(nd_sketch_chunk *c, uint64_t number) {
 static nd_output *open_output(const char *name) {
   nd_options o;
   nd_output *file = NULL;
-  const nd_output_request request = {name, ND_OUTPUT_SKETCHES, NULL, 0};
+  const nd_output_request request = {.path = name, .kind = ND_OUTPUT_SKETCHES};
   nd_options_init(&o);
   o.force = 1;
   strcpy(o.resume, "never");

@@ -66,7 +66,8 @@ static nd_options options_of(const char *const *set) {
 static nd_status pairs(nd_buf *out, const char *const *inputs, size_t n, const nd_options *o) {
   nd_sink sink = {out, collect};
   out->n = 0;
-  return nd_pairs(&summary, inputs, n, &sink, o, NULL, &err);
+  return nd_pairs(&summary, &(nd_pairs_request){.inputs = inputs, .input_n = n, .sink = &sink}, o,
+                  NULL, &err);
 }
 
 static void same_pairs(void **state) {
@@ -88,7 +89,9 @@ static void same_pairs(void **state) {
     if (strcmp(o.method, "minhash") == 0 && !o.verify[0]) strcpy(o.verify, "sketch");
     if (o.candidates[0] && strcmp(o.confirm, "simhash") == 0) o.verify[0] = '\0';
     ok(pairs(&from_documents, &documents, 1, &o));
-    ok(nd_sketch_documents(&summary, &documents, 1, file[0], &o, NULL, &err));
+    ok(nd_sketch_documents(
+        &summary, &(nd_sketch_request){.inputs = &documents, .input_n = 1, .file = file[0]}, &o,
+        NULL, &err));
     assert_int_equal(summary.documents, 60);
     ok(pairs(&from_file, &sketches, 1, &o));
     if (!nd_str_eq(nd_buf_str(&from_documents), nd_buf_str(&from_file)))
@@ -108,7 +111,9 @@ static void no_documents(void **state) {
   nd_sink sink = {&out, collect};
   const char *inputs[] = {bad, empty}, *sketches = file[0];
   for (size_t n = 0; n < 2; n++) {
-    ok(nd_sketch_documents(&summary, inputs + n, 1, file[0], &o, NULL, &err));
+    ok(nd_sketch_documents(
+        &summary, &(nd_sketch_request){.inputs = inputs + n, .input_n = 1, .file = file[0]}, &o,
+        NULL, &err));
     assert_int_equal(summary.rejected, n ? 0 : 2);
     out.n = 0;
     ok(nd_sketch_info(file[0], &sink, NULL, &err));
@@ -129,7 +134,9 @@ static void other_files(void **state) {
   const char *documents = corpus, *files[] = {file[0], file[1], file[2]};
   for (int i = 0; i < 3; i++) {
     o.seed = i == 1 ? 7 : 1;
-    ok(nd_sketch_documents(&summary, &documents, 1, file[i], &o, NULL, &err));
+    ok(nd_sketch_documents(
+        &summary, &(nd_sketch_request){.inputs = &documents, .input_n = 1, .file = file[i]}, &o,
+        NULL, &err));
   }
   o.seed = 1;
   assert_int_equal(pairs(&out, files, 3, &o), ND_ERR_DATA);
@@ -146,7 +153,7 @@ static void forge(const char *name, const char *parameters, uint32_t words) {
   nd_sketch_chunk c = {.docs = 1};
   nd_output *output = NULL;
   nd_options o = options_of((row){NULL});
-  const nd_output_request request = {name, ND_OUTPUT_SKETCHES, NULL, 0};
+  const nd_output_request request = {.path = name, .kind = ND_OUTPUT_SKETCHES};
   ok(nd_output_open(&output, &request, &o, &err));
   ok(nd_sketch_create(&w, output, nd_str_of(parameters), words, &err));
   ok(nd_sketch_chunk_reserve(&c, 1, words, &err));
@@ -192,12 +199,20 @@ static void forged_parameters(void **state) {
   forge(file[0], "tokens " LONG LONG "\n", 1);
   forge(file[1], "tokens x" LONG LONG "\n", 1);
   const char *files[] = {file[0], file[1]};
-  assert_int_equal(nd_sketch_merge(&summary, files, 2, file[2], &o, NULL, &err), ND_ERR_DATA);
+  assert_int_equal(
+      nd_sketch_merge(&summary,
+                      &(nd_sketch_request){.inputs = files, .input_n = 2, .file = file[2]}, &o,
+                      NULL, &err),
+      ND_ERR_DATA);
   assert_non_null(strstr(err.message, "and x" LONG));
   assert_null(strstr(err.message, LONG LONG));
   forge(file[0], "tokens words\nseed 1\n", 1);
   forge(file[1], "seed 1\ntokens words\n", 1);
-  assert_int_equal(nd_sketch_merge(&summary, files, 2, file[2], &o, NULL, &err), ND_ERR_DATA);
+  assert_int_equal(
+      nd_sketch_merge(&summary,
+                      &(nd_sketch_request){.inputs = files, .input_n = 2, .file = file[2]}, &o,
+                      NULL, &err),
+      ND_ERR_DATA);
   assert_non_null(strstr(err.message, "in different order"));
   nd_buf_clear(&out);
 }

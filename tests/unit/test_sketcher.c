@@ -85,8 +85,10 @@ static void votes_are_the_methods(void **state) {
     size_t n = (size_t)nd_rng_below(&rng, 300), cut = n ? (size_t)nd_rng_below(&rng, n + 1) : 0;
     int64_t sums[1024] = {0};
     for (size_t i = 0; i < n; i++) set[i] = nd_mix(nd_rng_below(&rng, 200));
-    ok(nd_votes_add(sums, ND_VOTES_PROJECTION, bits, seed, set, cut, &err));
-    ok(nd_votes_add(sums, ND_VOTES_PROJECTION, bits, seed, set + cut, n - cut, &err));
+    ok(nd_votes_add(sums, &(nd_votes_spec){.kind = ND_VOTES_PROJECTION, .bits = bits, .seed = seed},
+                    set, cut, &err));
+    ok(nd_votes_add(sums, &(nd_votes_spec){.kind = ND_VOTES_PROJECTION, .bits = bits, .seed = seed},
+                    set + cut, n - cut, &err));
     nd_votes_bits(got, sums, bits);
     nd_projection p;
     ok(nd_projection_init(&p, bits, seed, &err));
@@ -95,7 +97,8 @@ static void votes_are_the_methods(void **state) {
 
     nd_simhash h;
     memset(sums, 0, sizeof sums);
-    ok(nd_votes_add(sums, ND_VOTES_SIMHASH, 64, seed, set, n, &err));
+    ok(nd_votes_add(sums, &(nd_votes_spec){.kind = ND_VOTES_SIMHASH, .bits = 64, .seed = seed}, set,
+                    n, &err));
     nd_votes_bits(got, sums, 64);
     ok(nd_simhash_init(&h, ND_WEIGHTS_TF, seed, NULL, &err));
     ok(nd_simhash_sketch(want, &h, set, n, &err));
@@ -103,8 +106,14 @@ static void votes_are_the_methods(void **state) {
     assert_memory_equal(got, want, 8);
   }
   int64_t sums[128] = {0};
-  assert_int_equal(nd_votes_add(sums, ND_VOTES_SIMHASH, 128, 1, NULL, 0, &err), ND_ERR_USAGE);
-  assert_int_equal(nd_votes_add(sums, ND_VOTES_PROJECTION, 65, 1, NULL, 0, &err), ND_ERR_USAGE);
+  assert_int_equal(
+      nd_votes_add(sums, &(nd_votes_spec){.kind = ND_VOTES_SIMHASH, .bits = 128, .seed = 1}, NULL,
+                   0, &err),
+      ND_ERR_USAGE);
+  assert_int_equal(
+      nd_votes_add(sums, &(nd_votes_spec){.kind = ND_VOTES_PROJECTION, .bits = 65, .seed = 1}, NULL,
+                   0, &err),
+      ND_ERR_USAGE);
 }
 
 static nd_status new_with(nd_sketcher **s, const char *const *options) {
@@ -153,8 +162,14 @@ static void refused_and_sampled(void **state) {
   ok(nd_sketcher_sketch(sketch[1], s, all, all_n, &err));
   assert_memory_equal(sketch[0], sketch[1], nd_sketcher_length(s) * sizeof **sketch);
   int64_t sums[64];
-  assert_int_equal(nd_votes_add(sums, ND_VOTES_SIMHASH, 128, 1, all, all_n, &err), ND_ERR_USAGE);
-  assert_int_equal(nd_votes_add(sums, ND_VOTES_PROJECTION, 63, 1, all, all_n, &err), ND_ERR_USAGE);
+  assert_int_equal(
+      nd_votes_add(sums, &(nd_votes_spec){.kind = ND_VOTES_SIMHASH, .bits = 128, .seed = 1}, all,
+                   all_n, &err),
+      ND_ERR_USAGE);
+  assert_int_equal(
+      nd_votes_add(sums, &(nd_votes_spec){.kind = ND_VOTES_PROJECTION, .bits = 63, .seed = 1}, all,
+                   all_n, &err),
+      ND_ERR_USAGE);
   nd_sketcher_free(s);
   nd_sketcher_free(part);
 }

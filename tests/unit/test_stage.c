@@ -74,7 +74,11 @@ static uint32_t read_blocks(nd_stage *s, const nd_intake *plan) {
   block_n = 0;
   for (uint32_t t = 0; t < nd_intake_task_count(plan); t++) {
     nd_reader *r;
-    ok(nd_reader_open(&r, s, plan, t, t + 1, (int)nd_rng_below(&rng, 2), &err));
+    ok(nd_reader_open(
+        &r, s,
+        &(nd_reader_request){
+            .plan = plan, .begin = t, .end = t + 1, .keep_texts = (int)nd_rng_below(&rng, 2)},
+        &err));
     for (int more = 1;;) {
       held *b = &blocks[block_n];
       ok(nd_reader_next(&more, &b->head, r, &err));
@@ -97,9 +101,13 @@ static void fetch(nd_buf *out, nd_stage *s, const nd_intake *plan, uint32_t d, b
   uint32_t row = d - blocks[i].first;
   uint64_t end;
   nd_str text;
-  ok((evidence ? nd_stage_evidence : nd_stage_texts)(
-      &text, &end, s, nd_buf_str(&blocks[i].image), nd_buf_str(&blocks[i].texts),
-      blocks[i].head.texts_sum, plan, &row, 1, &err));
+  const nd_stored_block block = {.image = nd_buf_str(&blocks[i].image),
+                                 .texts = nd_buf_str(&blocks[i].texts),
+                                 .texts_sum = blocks[i].head.texts_sum,
+                                 .plan = plan,
+                                 .rows = &row,
+                                 .row_n = 1};
+  ok((evidence ? nd_stage_evidence : nd_stage_texts)(&text, &end, s, &block, &err));
   keep(out, text);
 }
 
@@ -111,7 +119,10 @@ static void verify(uint64_t *values, nd_stage *s, const nd_intake *plan, const u
     nd_buf text[2] = {{0}, {0}};
     for (int k = 0; k < 2; k++) fetch(&text[k], s, plan, documents[k], true);
     nd_str shelf[2] = {nd_buf_str(&text[0]), nd_buf_str(&text[1])};
-    ok(nd_stage_verify(&values[i], s, &pairs[i], 1, documents, shelf, 2, all, &err));
+    ok(nd_stage_verify(
+        &values[i], s,
+        &(nd_comparison){.pairs = &pairs[i], .n = 1, .evidence = {documents, shelf, 2}, .all = all},
+        &err));
     nd_buf_clear(&text[0]);
     nd_buf_clear(&text[1]);
   }
@@ -123,7 +134,8 @@ static void find_copies(uint32_t *same, uint64_t *rank, nd_stage *s, uint32_t n,
   ok(nd_spread_new(&ids, shares, 4, &err));
   for (size_t k = block_n; k-- > 0;) { /* in another order than they came */
     nd_str image = nd_buf_str(&blocks[k].image);
-    ok(nd_stage_digests(digests, ids, s, image, blocks[k].first, &err));
+    ok(nd_stage_digests(digests, ids, s,
+                        &(nd_stored_block){.image = image, .first = blocks[k].first}, &err));
     if (k % 2) collect(digests, shares);
     uint8_t *tokens = calloc(blocks[k].head.docs + 1, 1);
     ok(nd_stage_ranks(rank + blocks[k].first, tokens, s, image, &err));
@@ -158,20 +170,25 @@ static void find_edges(nd_buf *out, nd_stage_buckets *stats, nd_stage *s, const 
   ok(nd_spread_new(&keys, facts.keys * ranges, facts.key_bytes, &err));
   ok(nd_spread_new(&edges, 1, 1, &err));
   for (size_t k = block_n; k-- > 0;) {
-    ok(nd_stage_keys(keys, s, nd_buf_str(&blocks[k].image), position + blocks[k].first, ranges,
+    ok(nd_stage_keys(keys, s,
+                     &(nd_keys_request){.image = nd_buf_str(&blocks[k].image),
+                                        .position = position + blocks[k].first,
+                                        .ranges = ranges},
                      &err));
     collect(keys, facts.keys * ranges);
   }
   for (uint32_t p = 0; p < facts.keys * ranges; p++) {
     nd_str runs[MOST_RUNS];
     size_t runs_n = views(runs, &places[p]);
-    ok(nd_stage_group(edges, stats, s, p / ranges, runs, runs_n, n, &err));
+    ok(nd_stage_group(
+        edges, stats, s,
+        &(nd_group_request){.kind = p / ranges, .runs = {runs, runs_n}, .positions = n}, &err));
   }
   clear_places();
   nd_str run, merged;
   ok(nd_spread_take(&run, edges, 0, &err));
   if (run.n) {
-    ok(nd_stage_merge(&merged, s, &run, 1, ND_MERGE_LEAST, &err));
+    ok(nd_stage_merge(&merged, s, &(nd_runs){&run, 1}, ND_MERGE_LEAST, &err));
     keep(out, merged);
   }
   nd_spread_free(keys);
@@ -284,7 +301,10 @@ static void write_report(nd_settle *t, nd_stage *s, const nd_intake *plan, nd_se
   for (size_t i = 0; i < nd_intake_file_count(plan); i++) paths[i] = nd_intake_file(plan, i).path;
   for (size_t k = 0; k < block_n; k++) {
     nd_str lines;
-    ok(nd_stage_rejects(&lines, s, nd_buf_str(&blocks[k].image), paths, 0, &err));
+    ok(nd_stage_rejects(
+        &lines, s,
+        &(nd_stored_block){.image = nd_buf_str(&blocks[k].image), .paths = paths, .lines = 0},
+        &err));
     if (lines.n) ok(nd_buf_append(&rejected, lines.p, lines.n, &err));
   }
   page->rejected = nd_buf_str(&rejected);
@@ -323,7 +343,13 @@ static void write_lists(nd_settle *t, nd_stage *s, const nd_intake *plan, uint32
       uint32_t d = blocks[k].first + row;
       uint64_t end;
       nd_str id;
-      ok(nd_stage_ids(&id, &end, s, nd_buf_str(&blocks[k].image), paths, 0, &row, 1, &err));
+      ok(nd_stage_ids(&id, &end, s,
+                      &(nd_stored_block){.image = nd_buf_str(&blocks[k].image),
+                                         .paths = paths,
+                                         .lines = 0,
+                                         .rows = &row,
+                                         .row_n = 1},
+                      &err));
       keep(&kept[d], id);
       documents[d] = d;
       ids[d] = nd_buf_str(&kept[d]);
@@ -331,9 +357,9 @@ static void write_lists(nd_settle *t, nd_stage *s, const nd_intake *plan, uint32
   }
   char path[100];
   snprintf(path, sizeof path, "%s/pairs", dir);
-  ok(nd_settle_write_pairs(t, path, documents, ids, n, 1, &err));
+  ok(nd_settle_write_pairs(t, path, &(nd_document_texts){documents, ids, n}, 1, &err));
   snprintf(path, sizeof path, "%s/clusters", dir);
-  ok(nd_settle_write_clusters(t, path, documents, ids, n, &err));
+  ok(nd_settle_write_clusters(t, path, &(nd_document_texts){documents, ids, n}, &err));
   write_report(t, s, plan,
                &(nd_settle_page){.summary = summary, .document = documents, .id = ids, .n = n});
   for (uint32_t d = 0; d < n; d++) nd_buf_clear(&kept[d]);
@@ -405,11 +431,13 @@ static void walk_and_compare(const nd_options *o) {
   nd_summary summary;
   snprintf(path, sizeof path, "%s/out", dir);
   ok(nd_remove_tree(path, &err));
-  ok(nd_dedup(&summary, inputs, 2, path, o, NULL, &err));
+  ok(nd_dedup(&summary, &(nd_dedup_request){.inputs = inputs, .input_n = 2, .directory = path}, o,
+              NULL, &err));
   nd_stage *s;
   nd_intake *plan;
   ok(nd_stage_new(&s, o, 1, secret, &err));
-  ok(nd_intake_new(&plan, s, inputs, 2, NULL, &err));
+  ok(nd_intake_new(&plan, s, &(nd_intake_request){.inputs = inputs, .input_n = 2, .avoid = NULL},
+                   &err));
   uint32_t n = read_blocks(s, plan), ranges = 1 + (uint32_t)nd_rng_below(&rng, 5);
   uint32_t *same = calloc(n + 1, sizeof *same), *position = calloc(n + 1, sizeof *position);
   uint64_t *rank = calloc(n + 1, sizeof *rank);
@@ -417,7 +445,11 @@ static void walk_and_compare(const nd_options *o) {
   nd_stage_about(&facts, s);
   find_copies(same, rank, s, n, ranges);
   nd_settle *t;
-  ok(nd_settle_new(&t, s, same, facts.ranked ? rank : NULL, n, dir, &err));
+  ok(nd_settle_new(
+      &t, s,
+      &(nd_settle_request){
+          .same = same, .rank = facts.ranked ? rank : NULL, .documents = n, .tmp = dir},
+      &err));
   nd_settle_positions(position, t);
   nd_buf run = {0};
   nd_stage_buckets buckets = {0};
@@ -435,7 +467,7 @@ static void walk_and_compare(const nd_options *o) {
   memcpy(asked, pairs, count * 8);
   nd_settle_documents(asked, count, t);
   verify(values, s, plan, asked, count, 0);
-  ok(nd_settle_confirm(t, pairs, kinds, values, count, &err));
+  ok(nd_settle_confirm(t, &(nd_candidates){pairs, kinds, values, count}, &err));
   const uint64_t *missing;
   size_t missing_n;
   ok(nd_settle_cluster(&missing, &missing_n, t, NULL, &err));
@@ -520,8 +552,10 @@ static void star_edge_is_spared_after_an_earlier_round(void **state) {
     nd_settle *t;
     nd_summary counts = {0};
     kinds[DOCUMENTS - 1] = star ? ND_STAGE_STAR : ND_STAGE_FULL;
-    ok(nd_settle_new(&t, s, same, NULL, DOCUMENTS, dir, &err));
-    ok(nd_settle_confirm(t, pairs, kinds, values, DOCUMENTS, &err));
+    ok(nd_settle_new(
+        &t, s, &(nd_settle_request){.same = same, .rank = NULL, .documents = DOCUMENTS, .tmp = dir},
+        &err));
+    ok(nd_settle_confirm(t, &(nd_candidates){pairs, kinds, values, DOCUMENTS}, &err));
     nd_settle_counts(&counts, t);
     assert_int_equal(counts.spared, star);
     assert_int_equal(counts.candidates, DOCUMENTS - star);
@@ -570,7 +604,8 @@ static void test_whole_walk(void **state) {
       nd_summary summary;
       ok(nd_remove_tree(whole, &err));
       ok(nd_remove_tree(apart, &err));
-      ok(nd_dedup(&summary, inputs, 2, whole, &o, NULL, &err));
+      ok(nd_dedup(&summary, &(nd_dedup_request){.inputs = inputs, .input_n = 2, .directory = whole},
+                  &o, NULL, &err));
       assert_int_equal(mkdir(apart, 0777), 0);
       ok(stage_walk(&summary, inputs, 2, apart, &o, &err));
       static const char *const lists[] = {"pairs.tsv", "clusters.tsv"};

@@ -96,10 +96,16 @@ static void no_documents(void **state) {
     nd_stage_rows rows = {.n = 0};
     nd_stage_block b;
     nd_buf image = {0};
-    ok(nd_stage_sign(&b, s, 0, 0, &rows, &err));
+    ok(nd_stage_sign(&b, s, &(nd_block_name){0, 0}, &rows, &err));
     keep(&image, b.image);
     nd_str out;
-    ok(nd_stage_texts(&out, NULL, s, nd_buf_str(&image), b.texts, b.texts_sum, NULL, NULL, 0,
+    ok(nd_stage_texts(&out, NULL, s,
+                      &(nd_stored_block){.image = nd_buf_str(&image),
+                                         .texts = b.texts,
+                                         .texts_sum = b.texts_sum,
+                                         .plan = NULL,
+                                         .rows = NULL,
+                                         .row_n = 0},
                       &err));
     assert_int_equal(out.n, 0);
     nd_settle *t;
@@ -110,9 +116,10 @@ static void no_documents(void **state) {
     const uint32_t *texts;
     size_t n = 9;
     nd_summary counts = {0};
-    ok(nd_settle_new(&t, s, NULL, NULL, 0, dir, &err));
-    ok(nd_settle_confirm(t, &pair, &pair, &pair, 0, &err));
-    nd_settle_wanted(&wanted, t, 1); /* there are no clusters yet, either */
+    ok(nd_settle_new(
+        &t, s, &(nd_settle_request){.same = NULL, .rank = NULL, .documents = 0, .tmp = dir}, &err));
+    ok(nd_settle_confirm(t, &(nd_candidates){&pair, &pair, &pair, 0}, &err));
+    nd_settle_wanted(&wanted, t); /* there are no clusters yet, either */
     assert_int_equal(wanted, 7);
     ok(nd_settle_cluster(&missing, &n, t, k ? &nothing : NULL, &err));
     assert_int_equal(n, 0);
@@ -122,7 +129,7 @@ static void no_documents(void **state) {
     char path[100];
     struct stat st;
     snprintf(path, sizeof path, "%s/list", dir);
-    ok(nd_settle_write_pairs(t, path, NULL, NULL, 0, 1, &err));
+    ok(nd_settle_write_pairs(t, path, &(nd_document_texts){NULL, NULL, 0}, 1, &err));
     assert_int_equal(stat(path, &st), 0);
     assert_int_equal(st.st_size, 0);
     nd_settle_counts(&counts, t);
@@ -141,18 +148,24 @@ static void lists_are_written_before_and_after_clusters(void **state) {
   nd_settle *t;
   const uint32_t chain[3] = {0, 0, 1}, same[4] = {0, 1, 0, 3}, document[4] = {0, 1, 2, 3};
   nd_str id[4] = {{"a", 1}, {"b", 1}, {"c", 1}, {"d", 1}};
-  assert_int_equal(nd_settle_new(&t, s, chain, NULL, 3, dir, &err), ND_ERR_DATA);
+  assert_int_equal(
+      nd_settle_new(&t, s,
+                    &(nd_settle_request){.same = chain, .rank = NULL, .documents = 3, .tmp = dir},
+                    &err),
+      ND_ERR_DATA);
   assert_non_null(strstr(err.message, "document 2 duplicates one that is not a first occurrence"));
-  ok(nd_settle_new(&t, s, same, NULL, 4, dir, &err));
+  ok(nd_settle_new(
+      &t, s, &(nd_settle_request){.same = same, .rank = NULL, .documents = 4, .tmp = dir}, &err));
   const uint64_t pair = 1, kind = 0, value = UINT64_C(9) << 32 | 10;
   uint8_t wanted[4];
-  ok(nd_settle_confirm(t, &pair, &kind, &value, 1, &err));
-  nd_settle_wanted(wanted, t, 0);
+  ok(nd_settle_confirm(t, &(nd_candidates){&pair, &kind, &value, 1}, &err));
+  nd_settle_wanted(wanted, t);
   assert_memory_equal(wanted, "\1\1\1\0", 4);
   char home[400];
   assert_non_null(getcwd(home, sizeof home));
   assert_int_equal(chdir(dir), 0);
-  nd_status status = nd_settle_write_pairs(t, "all", document, id, 4, 0, &err);
+  nd_status status =
+      nd_settle_write_pairs(t, "all", &(nd_document_texts){document, id, 4}, 0, &err);
   assert_int_equal(chdir(home), 0);
   ok(status);
   char path[100], text[200];
@@ -163,10 +176,11 @@ static void lists_are_written_before_and_after_clusters(void **state) {
   fclose(f);
   assert_string_equal(text, "a\tb\t0.900000\na\tc\t1.000000\nb\tc\t0.900000\n");
   /* A list in a folder that is not there; no memory for its name. */
-  assert_int_equal(nd_settle_write_pairs(t, "/nonexistent/of/tests/list", document, id, 4, 0, &err),
+  assert_int_equal(nd_settle_write_pairs(t, "/nonexistent/of/tests/list",
+                                         &(nd_document_texts){document, id, 4}, 0, &err),
                    ND_ERR_IO);
   nd_mem_fail_at(1);
-  status = nd_settle_write_pairs(t, path, document, id, 4, 0, &err);
+  status = nd_settle_write_pairs(t, path, &(nd_document_texts){document, id, 4}, 0, &err);
   nd_mem_fail_at(0);
   assert_int_equal(status, ND_ERR_MEMORY);
   nd_settle_free(t);
@@ -187,7 +201,8 @@ static void odd_jobs(void **state) {
   size_t n;
   uint32_t to[3];
   uint64_t value[3];
-  ok(nd_settle_new(&t, s, same, NULL, 3, dir, &err));
+  ok(nd_settle_new(
+      &t, s, &(nd_settle_request){.same = same, .rank = NULL, .documents = 3, .tmp = dir}, &err));
   ok(nd_settle_direct(t, pairs, values, 2, &err));
   ok(nd_settle_cluster(&missing, &n, t, NULL, &err));
   ok(nd_settle_finish(t, NULL, 0, &err));
@@ -201,7 +216,8 @@ static void odd_jobs(void **state) {
   for (uint32_t d = 0; d < MANY; d++) all[d] = d;
   nd_summary counts = {0};
   s = stage_of(small, 1);
-  ok(nd_settle_new(&t, s, all, NULL, MANY, dir, &err));
+  ok(nd_settle_new(
+      &t, s, &(nd_settle_request){.same = all, .rank = NULL, .documents = MANY, .tmp = dir}, &err));
   ok(nd_settle_direct(t, pairs, values, 1, &err));
   ok(nd_settle_cluster(&missing, &n, t, NULL, &err));
   ok(nd_settle_finish(t, NULL, 0, &err));
@@ -225,7 +241,9 @@ static nd_status take_pairs(void *context) {
     pairs[i] = i + 1;
     values[i] = i << 32 | PAIRS;
   }
-  ND_TRY(nd_settle_new(&t, s, same, NULL, PAIRS + 1, dir, &err));
+  ND_TRY(nd_settle_new(
+      &t, s, &(nd_settle_request){.same = same, .rank = NULL, .documents = PAIRS + 1, .tmp = dir},
+      &err));
   nd_status status = nd_settle_direct(t, pairs, values, PAIRS, &err);
   if (status == ND_OK) status = nd_settle_pairs(pairs, back, t, &err);
   if (status == ND_OK) assert_memory_equal(back, values, sizeof values);
@@ -252,31 +270,60 @@ static void missing_and_damaged_sketches_are_told(void **state) {
   nd_buf image = {0}, texts = {0};
   uint32_t row = 0, here[2] = {0, 1};
   uint64_t end, pair = 1, value = 0, sketch[16] = {0};
-  ok(nd_stage_sign(&b, s, 0, 0, &rows, &err));
+  ok(nd_stage_sign(&b, s, &(nd_block_name){0, 0}, &rows, &err));
   keep(&image, b.image);
   keep(&texts, b.texts);
   const nd_str whole = nd_buf_str(&image), stored = nd_buf_str(&texts);
-  ok(nd_stage_evidence(&out, &end, s, whole, stored, b.texts_sum, NULL, &row, 1, &err));
+  ok(nd_stage_evidence(&out, &end, s,
+                       &(nd_stored_block){.image = whole,
+                                          .texts = stored,
+                                          .texts_sum = b.texts_sum,
+                                          .plan = NULL,
+                                          .rows = &row,
+                                          .row_n = 1},
+                       &err));
   assert_int_equal(end, 8 * sizeof(uint64_t));
   row = 2;
-  assert_int_equal(
-      nd_stage_evidence(&out, &end, s, whole, stored, b.texts_sum, NULL, &row, 1, &err),
-      ND_ERR_DATA);
+  assert_int_equal(nd_stage_evidence(&out, &end, s,
+                                     &(nd_stored_block){.image = whole,
+                                                        .texts = stored,
+                                                        .texts_sum = b.texts_sum,
+                                                        .plan = NULL,
+                                                        .rows = &row,
+                                                        .row_n = 1},
+                                     &err),
+                   ND_ERR_DATA);
   assert_string_equal(err.message, "a block has no row 2");
   row = 0;
   image.p[image.n / 2] ^= 1;
-  assert_int_equal(
-      nd_stage_evidence(&out, &end, s, whole, stored, b.texts_sum, NULL, &row, 1, &err),
-      ND_ERR_DATA);
+  assert_int_equal(nd_stage_evidence(&out, &end, s,
+                                     &(nd_stored_block){.image = whole,
+                                                        .texts = stored,
+                                                        .texts_sum = b.texts_sum,
+                                                        .plan = NULL,
+                                                        .rows = &row,
+                                                        .row_n = 1},
+                                     &err),
+                   ND_ERR_DATA);
   nd_str two[2] = {{(char *)sketch, 64}, {(char *)sketch, 64}};
-  ok(nd_stage_verify(&value, s, &pair, 1, here, two, 2, 1, &err));
+  ok(nd_stage_verify(&value, s,
+                     &(nd_comparison){.pairs = &pair, .n = 1, .evidence = {here, two, 2}, .all = 1},
+                     &err));
   assert_int_equal(value, UINT64_C(8) << 32 | 8);
   two[1].n--;
-  assert_int_equal(nd_stage_verify(&value, s, &pair, 1, here, two, 2, 1, &err), ND_ERR_STATE);
+  assert_int_equal(
+      nd_stage_verify(
+          &value, s, &(nd_comparison){.pairs = &pair, .n = 1, .evidence = {here, two, 2}, .all = 1},
+          &err),
+      ND_ERR_STATE);
   assert_string_equal(err.message, "the text of document 1 was not provided");
   two[1].n++;
   here[1] = 2;
-  assert_int_equal(nd_stage_verify(&value, s, &pair, 1, here, two, 2, 1, &err), ND_ERR_STATE);
+  assert_int_equal(
+      nd_stage_verify(
+          &value, s, &(nd_comparison){.pairs = &pair, .n = 1, .evidence = {here, two, 2}, .all = 1},
+          &err),
+      ND_ERR_STATE);
   nd_buf_clear(&image);
   nd_buf_clear(&texts);
   nd_stage_free(s);
@@ -294,7 +341,8 @@ static void many_sites(void **state) {
   nd_summary counts = {.documents = 2};
   for (int i = 0; i < 60; i++)
     ok(nd_buf_printf(&parts, &err, "s\t%d\t%d\tsite%d.example\n", 100 - i % 7, 60 - i, i));
-  ok(nd_settle_new(&t, s, same, NULL, 2, dir, &err));
+  ok(nd_settle_new(
+      &t, s, &(nd_settle_request){.same = same, .rank = NULL, .documents = 2, .tmp = dir}, &err));
   ok(nd_settle_direct(t, NULL, NULL, 0, &err));
   ok(nd_settle_cluster(&missing, &n, t, NULL, &err));
   ok(nd_settle_finish(t, NULL, 0, &err));
@@ -346,8 +394,10 @@ static void two_ranges(void **state) {
   }
   nd_stage *s = stage_of(usual, 1);
   nd_intake *plan, *first;
-  ok(nd_intake_new(&plan, s, inputs, 2, NULL, &err));
-  ok(nd_intake_new(&first, s, inputs, 1, NULL, &err));
+  ok(nd_intake_new(&plan, s, &(nd_intake_request){.inputs = inputs, .input_n = 2, .avoid = NULL},
+                   &err));
+  ok(nd_intake_new(&first, s, &(nd_intake_request){.inputs = inputs, .input_n = 1, .avoid = NULL},
+                   &err));
   uint64_t seen[2] = {0};
   unsigned documents = 0;
   for (uint32_t task = 0; task < nd_intake_task_count(plan); task++) {
@@ -355,7 +405,9 @@ static void two_ranges(void **state) {
     nd_reader *r;
     nd_stage_block b;
     int more = 1;
-    ok(nd_reader_open(&r, s, plan, task, task + 1, 0, &err));
+    ok(nd_reader_open(
+        &r, s, &(nd_reader_request){.plan = plan, .begin = task, .end = task + 1, .keep_texts = 0},
+        &err));
     nd_reader_watched(r, note_record, seen);
     for (ok(nd_reader_next(&more, &b, r, &err)); more; ok(nd_reader_next(&more, &b, r, &err))) {
       nd_buf image = {0};
@@ -365,11 +417,24 @@ static void two_ranges(void **state) {
         uint64_t end;
         char want[40];
         snprintf(want, sizeof want, "text %u of %u", documents % LINES, documents / LINES);
-        ok(nd_stage_texts(&text, &end, s, nd_buf_str(&image), none, 0, plan, &row, 1, &err));
+        ok(nd_stage_texts(&text, &end, s,
+                          &(nd_stored_block){.image = nd_buf_str(&image),
+                                             .texts = none,
+                                             .texts_sum = 0,
+                                             .plan = plan,
+                                             .rows = &row,
+                                             .row_n = 1},
+                          &err));
         assert_true(nd_str_eq(text, nd_str_of(want)));
         /* A plan without the second file cannot say where that is. */
-        nd_status status =
-            nd_stage_texts(&text, &end, s, nd_buf_str(&image), none, 0, first, &row, 1, &err);
+        nd_status status = nd_stage_texts(&text, &end, s,
+                                          &(nd_stored_block){.image = nd_buf_str(&image),
+                                                             .texts = none,
+                                                             .texts_sum = 0,
+                                                             .plan = first,
+                                                             .rows = &row,
+                                                             .row_n = 1},
+                                          &err);
         assert_int_equal(status, documents < LINES ? ND_OK : ND_ERR_STATE);
       }
       nd_buf_clear(&image);
@@ -395,12 +460,12 @@ static void a_giant(void **state) {
   nd_stage_rows rows = {.n = 1, .text = &giant};
   nd_stage_block b;
   nd_buf image = {0};
-  ok(nd_stage_sign(&b, s, 0, 0, &rows, &err));
+  ok(nd_stage_sign(&b, s, &(nd_block_name){0, 0}, &rows, &err));
   assert_true(b.tokens > 17000);
   rows.text = &small;
-  ok(nd_stage_sign(&b, s, 0, 1, &rows, &err));
+  ok(nd_stage_sign(&b, s, &(nd_block_name){0, 1}, &rows, &err));
   keep(&image, b.image);
-  ok(nd_stage_sign(&b, fresh, 0, 1, &rows, &err));
+  ok(nd_stage_sign(&b, fresh, &(nd_block_name){0, 1}, &rows, &err));
   assert_true(nd_str_eq(nd_buf_str(&image), b.image));
   nd_buf_clear(&image);
   nd_stage_free(s);

@@ -69,19 +69,33 @@ static void impossible_jobs_are_refused(void **state) {
   ok(nd_stage_new(&s, &o, 1, secret, &err));
   nd_settle *t;
   uint32_t same[3] = {0, 2, 2}, root[3];
-  assert_int_equal(nd_settle_new(&t, s, same, NULL, UINT32_MAX, dir, &err), ND_ERR_LIMIT);
-  assert_int_equal(nd_settle_new(&t, s, same, NULL, 3, dir, &err), ND_ERR_DATA);
+  assert_int_equal(
+      nd_settle_new(
+          &t, s,
+          &(nd_settle_request){.same = same, .rank = NULL, .documents = UINT32_MAX, .tmp = dir},
+          &err),
+      ND_ERR_LIMIT);
+  assert_int_equal(
+      nd_settle_new(&t, s,
+                    &(nd_settle_request){.same = same, .rank = NULL, .documents = 3, .tmp = dir},
+                    &err),
+      ND_ERR_DATA);
   same[1] = 0;
-  ok(nd_settle_new(&t, s, same, NULL, 3, dir, &err));
+  ok(nd_settle_new(
+      &t, s, &(nd_settle_request){.same = same, .rank = NULL, .documents = 3, .tmp = dir}, &err));
   uint64_t pair = UINT64_C(2) << 32 | 3, kind = 0, value = 0;
   assert_int_equal(nd_stage_components(root, 3, &pair, 1, &err), ND_ERR_DATA);
-  assert_int_equal(nd_settle_confirm(t, &pair, &kind, &value, 1, &err), ND_ERR_DATA);
-  assert_int_equal(nd_settle_write_clusters(t, "x", NULL, NULL, 0, &err), ND_ERR_USAGE);
+  assert_int_equal(nd_settle_confirm(t, &(nd_candidates){&pair, &kind, &value, 1}, &err),
+                   ND_ERR_DATA);
+  assert_int_equal(nd_settle_write_clusters(t, "x", &(nd_document_texts){NULL, NULL, 0}, &err),
+                   ND_ERR_USAGE);
   assert_int_equal(nd_settle_finish(t, &value, 1, &err), ND_ERR_USAGE);
   uint64_t falling[2] = {1, 1}, kinds[2] = {0}, values[2] = {0};
-  assert_int_equal(nd_settle_confirm(t, falling, kinds, values, 2, &err), ND_ERR_DATA);
+  assert_int_equal(nd_settle_confirm(t, &(nd_candidates){falling, kinds, values, 2}, &err),
+                   ND_ERR_DATA);
   pair = UINT64_C(3) << 32 | 1;
-  assert_int_equal(nd_settle_confirm(t, &pair, &kind, &value, 1, &err), ND_ERR_DATA);
+  assert_int_equal(nd_settle_confirm(t, &(nd_candidates){&pair, &kind, &value, 1}, &err),
+                   ND_ERR_DATA);
   assert_int_equal(nd_stage_components(root, 3, &pair, 1, &err), ND_ERR_DATA);
   nd_settle_page page = {.n = 0};
   assert_int_equal(nd_settle_write_report(t, &page, dir, &err), ND_ERR_USAGE);
@@ -90,12 +104,20 @@ static void impossible_jobs_are_refused(void **state) {
   nd_str two[2] = {{"one two three four five six", 27}, {"one two three four five six", 27}};
   uint32_t here[2] = {0, 2};
   pair = 1;
-  assert_int_equal(nd_stage_verify(&value, s, &pair, 1, here, two, 2, 1, &err), ND_ERR_STATE);
+  assert_int_equal(
+      nd_stage_verify(
+          &value, s, &(nd_comparison){.pairs = &pair, .n = 1, .evidence = {here, two, 2}, .all = 1},
+          &err),
+      ND_ERR_STATE);
   assert_string_equal(err.message, "the text of document 1 was not provided");
   pair = 3;
-  assert_int_equal(nd_stage_verify(&value, s, &pair, 1, here, two, 2, 1, &err), ND_ERR_STATE);
+  assert_int_equal(
+      nd_stage_verify(
+          &value, s, &(nd_comparison){.pairs = &pair, .n = 1, .evidence = {here, two, 2}, .all = 1},
+          &err),
+      ND_ERR_STATE);
   value = 0;
-  ok(nd_settle_confirm(t, &pair, &kind, &value, 0, &err));
+  ok(nd_settle_confirm(t, &(nd_candidates){&pair, &kind, &value, 0}, &err));
   const uint64_t *missing;
   size_t n;
   root[1] = 3;
@@ -108,12 +130,33 @@ static void impossible_jobs_are_refused(void **state) {
   uint8_t dropped = 0;
   nd_intake *plan;
   make_corpus(20);
-  ok(nd_intake_new(&plan, s, inputs, 2, NULL, &err));
-  assert_int_equal(nd_stage_texts(&out, &end, s, image, image, 0, NULL, &row, 1, &err),
+  ok(nd_intake_new(&plan, s, &(nd_intake_request){.inputs = inputs, .input_n = 2, .avoid = NULL},
+                   &err));
+  assert_int_equal(nd_stage_texts(&out, &end, s,
+                                  &(nd_stored_block){.image = image,
+                                                     .texts = image,
+                                                     .texts_sum = 0,
+                                                     .plan = NULL,
+                                                     .rows = &row,
+                                                     .row_n = 1},
+                                  &err),
                    ND_ERR_DATA);
-  assert_int_equal(nd_stage_ids(&out, &end, s, image, NULL, 0, &row, 1, &err), ND_ERR_DATA);
+  assert_int_equal(
+      nd_stage_ids(
+          &out, &end, s,
+          &(nd_stored_block){.image = image, .paths = NULL, .lines = 0, .rows = &row, .row_n = 1},
+          &err),
+      ND_ERR_DATA);
   assert_int_equal(nd_stage_cut_bytes(&gone, s, image, &dropped, &err), ND_ERR_DATA);
-  assert_int_equal(nd_stage_keep(s, plan, &image, 1, &dropped, dir, dir, &err), ND_ERR_DATA);
+  assert_int_equal(nd_stage_keep(s,
+                                 &(nd_keep_request){.plan = plan,
+                                                    .images = &image,
+                                                    .image_n = 1,
+                                                    .dropped = &dropped,
+                                                    .directory = dir,
+                                                    .work = dir},
+                                 &err),
+                   ND_ERR_DATA);
   nd_intake_free(plan);
   nd_stage_free(s);
 }
@@ -130,7 +173,8 @@ static void large_plain_file_is_cut_at_records(void **state) {
   while (big.n < (12u << 20)) ok(nd_buf_append(&big, text_of[0].p, text_of[0].n, &err));
   write_file(corpus_path, &big);
   ok(nd_stage_new(&s, &o, 1, secret, &err));
-  ok(nd_intake_new(&plan, s, inputs, 1, NULL, &err));
+  ok(nd_intake_new(&plan, s, &(nd_intake_request){.inputs = inputs, .input_n = 1, .avoid = NULL},
+                   &err));
   assert_true(nd_intake_task(plan, 0).range);
   char kept[160];
   snprintf(kept, sizeof kept, "%s/cut", dir);
@@ -139,7 +183,9 @@ static void large_plain_file_is_cut_at_records(void **state) {
     nd_reader *r;
     nd_stage_block b;
     int more = 1;
-    ok(nd_reader_open(&r, s, plan, t, t + 1, 0, &err));
+    ok(nd_reader_open(&r, s,
+                      &(nd_reader_request){.plan = plan, .begin = t, .end = t + 1, .keep_texts = 0},
+                      &err));
     for (ok(nd_reader_next(&more, &b, r, &err)); more; ok(nd_reader_next(&more, &b, r, &err))) {
       if (b.docs == 0) continue; /* the end of a range */
       uint8_t *dropped = calloc(b.docs + 1, 1);
@@ -149,21 +195,48 @@ static void large_plain_file_is_cut_at_records(void **state) {
       uint64_t gone;
       ok(nd_stage_cut_bytes(&gone, s, nd_buf_str(&image), dropped, &err));
       assert_true(gone > 0);
-      ok(nd_stage_cut(s, nd_buf_str(&image), dropped, corpus_path, b.begin, b.end, kept, at, &err));
+      ok(nd_stage_cut(s,
+                      &(nd_cut_request){.image = nd_buf_str(&image),
+                                        .dropped = dropped,
+                                        .from = corpus_path,
+                                        .begin = b.begin,
+                                        .end = b.end,
+                                        .to = kept,
+                                        .at = at},
+                      &err));
       at += b.end - b.begin - gone;
       wanted -= gone;
       /* Texts of a range are read again. */
       uint32_t row = 0;
       uint64_t end;
       nd_str text, none = {NULL, 0};
-      ok(nd_stage_texts(&text, &end, s, nd_buf_str(&image), none, 0, plan, &row, 1, &err));
-      assert_int_equal(
-          nd_stage_texts(&text, &end, s, nd_buf_str(&image), none, 0, NULL, &row, 1, &err),
-          ND_ERR_STATE);
+      ok(nd_stage_texts(&text, &end, s,
+                        &(nd_stored_block){.image = nd_buf_str(&image),
+                                           .texts = none,
+                                           .texts_sum = 0,
+                                           .plan = plan,
+                                           .rows = &row,
+                                           .row_n = 1},
+                        &err));
+      assert_int_equal(nd_stage_texts(&text, &end, s,
+                                      &(nd_stored_block){.image = nd_buf_str(&image),
+                                                         .texts = none,
+                                                         .texts_sum = 0,
+                                                         .plan = NULL,
+                                                         .rows = &row,
+                                                         .row_n = 1},
+                                      &err),
+                       ND_ERR_STATE);
       row = b.docs;
-      assert_int_equal(
-          nd_stage_texts(&text, &end, s, nd_buf_str(&image), none, 0, plan, &row, 1, &err),
-          ND_ERR_DATA);
+      assert_int_equal(nd_stage_texts(&text, &end, s,
+                                      &(nd_stored_block){.image = nd_buf_str(&image),
+                                                         .texts = none,
+                                                         .texts_sum = 0,
+                                                         .plan = plan,
+                                                         .rows = &row,
+                                                         .row_n = 1},
+                                      &err),
+                       ND_ERR_DATA);
       nd_buf_clear(&image);
       free(dropped);
     }
@@ -186,20 +259,22 @@ static void damaged_blocks_are_refused(void **state) {
   nd_str text[2] = {{"some words of a text", 20}, {"and some other words", 20}};
   nd_stage_rows rows = {.n = 2, .text = text};
   nd_stage_block b;
-  ok(nd_stage_sign(&b, s, 0, 0, &rows, &err));
+  ok(nd_stage_sign(&b, s, &(nd_block_name){0, 0}, &rows, &err));
   nd_buf image = {0};
   keep(&image, b.image);
   nd_spread *digests, *ids;
   ok(nd_spread_new(&digests, 1, 8, &err));
   ok(nd_spread_new(&ids, 1, 4, &err));
-  ok(nd_stage_digests(digests, ids, s, nd_buf_str(&image), 0, &err));
+  ok(nd_stage_digests(digests, ids, s, &(nd_stored_block){.image = nd_buf_str(&image), .first = 0},
+                      &err));
   nd_str run, pairs;
   ok(nd_spread_take(&run, digests, 0, &err));
   nd_buf copy = {0};
   keep(&copy, run);
   for (size_t i = 0; i < image.n; i += 1 + image.n / 97) {
     image.p[i] ^= 0x40;
-    nd_status status = nd_stage_digests(digests, ids, s, nd_buf_str(&image), 0, &err);
+    nd_status status = nd_stage_digests(
+        digests, ids, s, &(nd_stored_block){.image = nd_buf_str(&image), .first = 0}, &err);
     image.p[i] ^= 0x40;
     assert_int_equal(status, ND_ERR_DATA);
   }
@@ -235,22 +310,42 @@ static nd_status take_rows(void *context) {
   uint32_t rows[2] = {0, 1};
   uint64_t ends[2];
   nd_str out;
-  ND_TRY(nd_stage_texts(&out, ends, j->stage, j->image, j->stored, j->sum, j->plan, rows, 2, &err));
+  ND_TRY(nd_stage_texts(&out, ends, j->stage,
+                        &(nd_stored_block){.image = j->image,
+                                           .texts = j->stored,
+                                           .texts_sum = j->sum,
+                                           .plan = j->plan,
+                                           .rows = rows,
+                                           .row_n = 2},
+                        &err));
   assert_true(ends[0] > 0 && ends[1] > ends[0] && out.n == ends[1]);
   const char *paths[1] = {"name"};
-  ND_TRY(nd_stage_ids(&out, ends, j->stage, j->image, NULL, 0, rows, 2, &err));
-  ND_TRY(nd_stage_ids(&out, ends, j->stage, j->image, paths, 6, rows, 2, &err));
+  ND_TRY(nd_stage_ids(
+      &out, ends, j->stage,
+      &(nd_stored_block){.image = j->image, .paths = NULL, .lines = 0, .rows = rows, .row_n = 2},
+      &err));
+  ND_TRY(nd_stage_ids(
+      &out, ends, j->stage,
+      &(nd_stored_block){.image = j->image, .paths = paths, .lines = 6, .rows = rows, .row_n = 2},
+      &err));
   ND_TRY(nd_stage_cut_bytes(ends, j->stage, j->image, j->dropped, &err));
   if (!j->kept[0]) return ND_OK;
-  return nd_stage_cut(j->stage, j->image, j->dropped, corpus_path, j->block.begin, j->block.end,
-                      j->kept, 0, &err);
+  return nd_stage_cut(j->stage,
+                      &(nd_cut_request){.image = j->image,
+                                        .dropped = j->dropped,
+                                        .from = corpus_path,
+                                        .begin = j->block.begin,
+                                        .end = j->block.end,
+                                        .to = j->kept,
+                                        .at = 0},
+                      &err);
 }
 
 static nd_status sign_rows(void *context) {
   rows_job *j = context;
   nd_str text[2] = {{"some words of a text", 20}, {NULL, 0}}, id[2] = {{"a", 1}, {NULL, 0}};
   nd_stage_rows rows = {.n = 2, .text = text, .id = id};
-  return nd_stage_sign(&j->block, j->stage, 0, 0, &rows, &err);
+  return nd_stage_sign(&j->block, j->stage, &(nd_block_name){0, 0}, &rows, &err);
 }
 
 static nd_status list_files(void *context) {
@@ -277,11 +372,14 @@ static void rows_of_ranges_are_found_or_refused(void **state) {
   while (big.n < (5u << 20)) ok(nd_buf_append(&big, text_of[0].p, text_of[0].n, &err));
   write_file(corpus_path, &big);
   ok(nd_stage_new(&j.stage, &o, 1, secret, &err));
-  ok(nd_intake_new(&j.plan, j.stage, inputs, 1, NULL, &err));
+  ok(nd_intake_new(&j.plan, j.stage,
+                   &(nd_intake_request){.inputs = inputs, .input_n = 1, .avoid = NULL}, &err));
   assert_true(nd_intake_task(j.plan, 0).range);
   nd_reader *r;
   int more = 1;
-  ok(nd_reader_open(&r, j.stage, j.plan, 0, 1, 0, &err));
+  ok(nd_reader_open(&r, j.stage,
+                    &(nd_reader_request){.plan = j.plan, .begin = 0, .end = 1, .keep_texts = 0},
+                    &err));
   ok(nd_reader_next(&more, &j.block, r, &err));
   assert_true(more && j.block.docs > 2);
   keep(&image, j.block.image);
@@ -303,11 +401,18 @@ static void rows_of_ranges_are_found_or_refused(void **state) {
   uint64_t end;
   nd_str out;
   const char *paths[1] = {"name"};
-  ok(nd_stage_ids(&out, &end, j.stage, j.image, paths, 6, &row, 1, &err));
+  ok(nd_stage_ids(
+      &out, &end, j.stage,
+      &(nd_stored_block){.image = j.image, .paths = paths, .lines = 6, .rows = &row, .row_n = 1},
+      &err));
   assert_true(out.n == 6 && memcmp(out.p, "name:7", 6) == 0);
   row = j.block.docs;
-  assert_int_equal(nd_stage_ids(&out, &end, j.stage, j.image, paths, 0, &row, 1, &err),
-                   ND_ERR_DATA);
+  assert_int_equal(
+      nd_stage_ids(&out, &end, j.stage,
+                   &(nd_stored_block){
+                       .image = j.image, .paths = paths, .lines = 0, .rows = &row, .row_n = 1},
+                   &err),
+      ND_ERR_DATA);
   /* Another text, no text, and a file that is gone. */
   row = 0;
   const char *const others[] = {"{\"text\": \"a text that had no id\"}",
@@ -315,9 +420,15 @@ static void rows_of_ranges_are_found_or_refused(void **state) {
   for (int i = 0; i < 2; i++) {
     memcpy(big.p, others[i], strlen(others[i]));
     write_file(corpus_path, &big);
-    assert_int_equal(
-        nd_stage_texts(&out, &end, j.stage, j.image, (nd_str){NULL, 0}, 0, j.plan, &row, 1, &err),
-        ND_ERR_STATE);
+    assert_int_equal(nd_stage_texts(&out, &end, j.stage,
+                                    &(nd_stored_block){.image = j.image,
+                                                       .texts = (nd_str){NULL, 0},
+                                                       .texts_sum = 0,
+                                                       .plan = j.plan,
+                                                       .rows = &row,
+                                                       .row_n = 1},
+                                    &err),
+                     ND_ERR_STATE);
     assert_non_null(strstr(err.message, "has changed"));
   }
   unlink(corpus_path);
@@ -329,7 +440,8 @@ static void rows_of_ranges_are_found_or_refused(void **state) {
   nd_intake_free(j.plan);
   /* In a plan of small files there is no such range. */
   make_corpus(20);
-  ok(nd_intake_new(&j.plan, j.stage, inputs, 2, NULL, &err));
+  ok(nd_intake_new(&j.plan, j.stage,
+                   &(nd_intake_request){.inputs = inputs, .input_n = 2, .avoid = NULL}, &err));
   assert_int_equal(take_rows(&j), ND_ERR_STATE);
   nd_intake_free(j.plan);
   j.plan = NULL;
@@ -339,7 +451,12 @@ static void rows_of_ranges_are_found_or_refused(void **state) {
   ok(nd_options_set(&o, "bands", "3", &err));
   ok(nd_options_set(&o, "rows", "2", &err));
   ok(nd_stage_new(&other, &o, 1, secret, &err));
-  assert_int_equal(nd_stage_ids(&out, &end, other, j.image, NULL, 0, &row, 1, &err), ND_ERR_STATE);
+  assert_int_equal(
+      nd_stage_ids(
+          &out, &end, other,
+          &(nd_stored_block){.image = j.image, .paths = NULL, .lines = 0, .rows = &row, .row_n = 1},
+          &err),
+      ND_ERR_STATE);
   nd_stage_free(other);
   free(j.dropped);
   nd_buf_clear(&image);
@@ -365,33 +482,62 @@ static void test_given_rows(void **state) {
   uint32_t row = 0;
   uint64_t end;
   nd_str out;
-  ok(nd_stage_texts(&out, &end, j.stage, j.image, j.stored, j.block.texts_sum, NULL, &row, 1,
+  ok(nd_stage_texts(&out, &end, j.stage,
+                    &(nd_stored_block){.image = j.image,
+                                       .texts = j.stored,
+                                       .texts_sum = j.block.texts_sum,
+                                       .plan = NULL,
+                                       .rows = &row,
+                                       .row_n = 1},
                     &err));
-  assert_int_equal(nd_stage_texts(&out, &end, j.stage, j.image, j.stored, j.block.texts_sum + 1,
-                                  NULL, &row, 1, &err),
+  assert_int_equal(nd_stage_texts(&out, &end, j.stage,
+                                  &(nd_stored_block){.image = j.image,
+                                                     .texts = j.stored,
+                                                     .texts_sum = j.block.texts_sum + 1,
+                                                     .plan = NULL,
+                                                     .rows = &row,
+                                                     .row_n = 1},
+                                  &err),
                    ND_ERR_DATA);
   row = 1; /* it has no id, and is no line of a file */
   const char *paths[1] = {"name"};
-  ok(nd_stage_ids(&out, &end, j.stage, j.image, paths, 6, &row, 1, &err));
+  ok(nd_stage_ids(
+      &out, &end, j.stage,
+      &(nd_stored_block){.image = j.image, .paths = paths, .lines = 6, .rows = &row, .row_n = 1},
+      &err));
   assert_true(nd_str_eq(out, nd_str_of("name")));
   row = 0;
   j.stored.n--;
-  assert_int_equal(nd_stage_texts(&out, &end, j.stage, j.image, j.stored, j.block.texts_sum, NULL,
-                                  &row, 1, &err),
+  assert_int_equal(nd_stage_texts(&out, &end, j.stage,
+                                  &(nd_stored_block){.image = j.image,
+                                                     .texts = j.stored,
+                                                     .texts_sum = j.block.texts_sum,
+                                                     .plan = NULL,
+                                                     .rows = &row,
+                                                     .row_n = 1},
+                                  &err),
                    ND_ERR_DATA);
   j.stored.n++;
   row = 2;
-  assert_int_equal(nd_stage_texts(&out, &end, j.stage, j.image, j.stored, j.block.texts_sum, NULL,
-                                  &row, 1, &err),
+  assert_int_equal(nd_stage_texts(&out, &end, j.stage,
+                                  &(nd_stored_block){.image = j.image,
+                                                     .texts = j.stored,
+                                                     .texts_sum = j.block.texts_sum,
+                                                     .plan = NULL,
+                                                     .rows = &row,
+                                                     .row_n = 1},
+                                  &err),
                    ND_ERR_DATA);
   assert_string_equal(err.message, "a block has no row 2");
   char large[200];
   memset(large, 'a', sizeof large);
   nd_str text = {large, sizeof large};
   nd_stage_rows rows = {.n = 1, .text = &text};
-  assert_int_equal(nd_stage_sign(&j.block, j.stage, 0, 0, &rows, &err), ND_ERR_LIMIT);
+  assert_int_equal(nd_stage_sign(&j.block, j.stage, &(nd_block_name){0, 0}, &rows, &err),
+                   ND_ERR_LIMIT);
   rows.id = &text; /* of which a part is enough */
-  assert_int_equal(nd_stage_sign(&j.block, j.stage, 0, 0, &rows, &err), ND_ERR_LIMIT);
+  assert_int_equal(nd_stage_sign(&j.block, j.stage, &(nd_block_name){0, 0}, &rows, &err),
+                   ND_ERR_LIMIT);
   assert_non_null(strstr(err.message, "aaaa has 200 bytes"));
   assert_true(strlen(err.message) < 200);
   rows.id = NULL;
@@ -402,7 +548,7 @@ static void test_given_rows(void **state) {
   text = (nd_str){"some words of a text", 20};
   rows.url = &url;
   uint8_t dropped = 0;
-  ok(nd_stage_sign(&j.block, j.stage, 0, 0, &rows, &err));
+  ok(nd_stage_sign(&j.block, j.stage, &(nd_block_name){0, 0}, &rows, &err));
   keep(&image, j.block.image);
   ok(nd_stage_parts(&out, j.stage, nd_buf_str(&image), &dropped, &err));
   assert_non_null(memmem(out.p, out.n, "s\t1\t0\ta?b.example.org\n", 22));
@@ -410,7 +556,11 @@ static void test_given_rows(void **state) {
   image.p[8] ^= 1;
   assert_int_equal(nd_stage_parts(&out, j.stage, nd_buf_str(&image), &dropped, &err), ND_ERR_DATA);
   assert_int_equal(nd_stage_ranks(NULL, &dropped, j.stage, nd_buf_str(&image), &err), ND_ERR_DATA);
-  assert_int_equal(nd_stage_rejects(&out, j.stage, nd_buf_str(&image), NULL, 0, &err), ND_ERR_DATA);
+  assert_int_equal(
+      nd_stage_rejects(&out, j.stage,
+                       &(nd_stored_block){.image = nd_buf_str(&image), .paths = NULL, .lines = 0},
+                       &err),
+      ND_ERR_DATA);
   nd_buf_clear(&image);
   nd_buf_clear(&texts);
   nd_stage_free(j.stage);

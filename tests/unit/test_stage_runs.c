@@ -65,7 +65,7 @@ static void nothing_to_merge(void **state) {
   nd_stage *s = stage_of(set, 1);
   nd_str run;
   uint64_t n = 7;
-  ok(nd_stage_merge(&run, s, NULL, 0, ND_MERGE_SUM, &err));
+  ok(nd_stage_merge(&run, s, &(nd_runs){NULL, 0}, ND_MERGE_SUM, &err));
   ok(nd_run_count(&n, run, &err));
   assert_int_equal(n, 0);
   ok(nd_run_items(NULL, NULL, run, &err));
@@ -85,7 +85,7 @@ static void judged_pairs(void **state) {
     nd_str pairs;
     uint64_t n, keys[3], values[3];
     make_run(&run, good, 3, 4);
-    ok(nd_stage_judge(&pairs, s, nd_buf_str(&run), sizes, 3, &err));
+    ok(nd_stage_judge(&pairs, s, nd_buf_str(&run), &(nd_document_sizes){sizes, 3}, &err));
     ok(nd_run_count(&n, pairs, &err));
     assert_int_equal(n, threshold ? 1 : 3);
     ok(nd_run_items(keys, values, pairs, &err));
@@ -93,7 +93,9 @@ static void judged_pairs(void **state) {
     assert_int_equal(values[threshold ? 0 : 1], UINT64_C(4) << 32 | 8);
     for (int i = 0; i < 2; i++) {
       make_run(&run, wrong[i], 1, 4);
-      assert_int_equal(nd_stage_judge(&pairs, s, nd_buf_str(&run), sizes, 3, &err), ND_ERR_DATA);
+      assert_int_equal(
+          nd_stage_judge(&pairs, s, nd_buf_str(&run), &(nd_document_sizes){sizes, 3}, &err),
+          ND_ERR_DATA);
     }
     nd_stage_free(s);
   }
@@ -130,7 +132,9 @@ static void whole_vectors(void **state) {
       make_run(&run, items, n, wide ? 8 : 4);
       ok(nd_spread_new(&edges, 1, 1, &err));
       const nd_str one = nd_buf_str(&run);
-      nd_status status = nd_stage_group(edges, &stats, s, p.keys.buckets, &one, 1, 4, &err);
+      nd_status status = nd_stage_group(
+          edges, &stats, s,
+          &(nd_group_request){.kind = p.keys.buckets, .runs = {&one, 1}, .positions = 4}, &err);
       if (status != (fine ? ND_OK : ND_ERR_DATA))
         fail_msg("%d words, case %d: %s", (int)p.vector->words, wrong, nd_status_name(status));
       if (wrong == 0) assert_int_equal(nd_spread_waiting(edges), 3);
@@ -153,7 +157,7 @@ static nd_status expand_many(void *context) {
   nd_status status = nd_stage_new(&s, &o, 0, stage_secret, &err);
   if (status == ND_OK) status = nd_spread_new(&counts, 2, 4, &err);
   const nd_str one = nd_buf_str(run);
-  if (status == ND_OK) status = nd_stage_expand(counts, s, &one, 1, 40, &err);
+  if (status == ND_OK) status = nd_stage_expand(counts, s, &(nd_runs){&one, 1}, 40, &err);
   if (status == ND_OK) assert_int_equal(nd_spread_waiting(counts), 40 * 39 / 2);
   nd_spread_free(counts);
   nd_stage_free(s);
@@ -180,7 +184,7 @@ static void blocks_of_another_job_are_refused(void **state) {
   const nd_stage_rows rows = {.n = 2, .text = text};
   nd_stage_block b;
   nd_buf image = {0};
-  ok(nd_stage_sign(&b, s, 0, 0, &rows, &err));
+  ok(nd_stage_sign(&b, s, &(nd_block_name){0, 0}, &rows, &err));
   ok(nd_buf_append(&image, b.image.p, b.image.n, &err));
   uint8_t tokens[2] = {7, 7};
   ok(nd_stage_ranks(NULL, tokens, s, nd_buf_str(&image), &err));
@@ -193,9 +197,17 @@ static void blocks_of_another_job_are_refused(void **state) {
   const uint32_t position[2] = {0, UINT32_MAX};
   nd_spread *few = NULL;
   ok(nd_spread_new(&few, 1, 4, &err));
-  assert_int_equal(nd_stage_keys(few, s, nd_buf_str(&image), position, 9, &err), ND_ERR_USAGE);
+  assert_int_equal(
+      nd_stage_keys(
+          few, s,
+          &(nd_keys_request){.image = nd_buf_str(&image), .position = position, .ranges = 9}, &err),
+      ND_ERR_USAGE);
   image.p[image.n / 2] ^= 1;
-  assert_int_equal(nd_stage_keys(few, s, nd_buf_str(&image), position, 1, &err), ND_ERR_DATA);
+  assert_int_equal(
+      nd_stage_keys(
+          few, s,
+          &(nd_keys_request){.image = nd_buf_str(&image), .position = position, .ranges = 1}, &err),
+      ND_ERR_DATA);
   nd_spread_free(few);
   nd_buf_clear(&image);
   nd_stage_free(s);

@@ -50,8 +50,11 @@ static void read_file(nd_buf *out, nd_buf *rejects, unsigned *skipped, const cha
   nd_reader *r;
   int more;
   ok(nd_stage_new(&s, &o, 1, secret, &err));
-  ok(nd_intake_new(&plan, s, &path, 1, NULL, &err));
-  ok(nd_reader_open(&r, s, plan, 0, UINT32_MAX, 1, &err));
+  ok(nd_intake_new(&plan, s, &(nd_intake_request){.inputs = &path, .input_n = 1, .avoid = NULL},
+                   &err));
+  ok(nd_reader_open(
+      &r, s, &(nd_reader_request){.plan = plan, .begin = 0, .end = UINT32_MAX, .keep_texts = 1},
+      &err));
   out->n = rejects->n = *skipped = 0;
   for (ok(nd_reader_read(&more, r, &err)); more; ok(nd_reader_read(&more, r, &err))) {
     nd_stage_block b;
@@ -85,12 +88,18 @@ static void read_file(nd_buf *out, nd_buf *rejects, unsigned *skipped, const cha
     for (uint32_t i = 0; i < b.docs; i++) {
       uint64_t end;
       nd_str id;
-      ok(nd_stage_ids(&id, &end, s, nd_buf_str(&image), NULL, 0, &i, 1, &err));
+      ok(nd_stage_ids(
+          &id, &end, s,
+          &(nd_stored_block){
+              .image = nd_buf_str(&image), .paths = NULL, .lines = 0, .rows = &i, .row_n = 1},
+          &err));
       ok(nd_buf_append(out, id.p, id.n, &err));
       ok(nd_buf_append(out, "\n", 1, &err));
     }
     ok(nd_buf_append(out, b.texts.p, b.texts.n, &err));
-    ok(nd_stage_rejects(&lines, s, nd_buf_str(&image), &path, 0, &err));
+    ok(nd_stage_rejects(&lines, s,
+                        &(nd_stored_block){.image = nd_buf_str(&image), .paths = &path, .lines = 0},
+                        &err));
     ok(nd_buf_append(rejects, lines.p, lines.n, &err));
     nd_buf_clear(&image);
   }

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "every_place.h"
+#include "job_calls.h"
 #include "neardup.h"
 #include "settings/option_fields.h"
 #include "store/workdir.h"
@@ -193,7 +194,7 @@ static nd_status run_study(const study *s, const nd_hooks *hooks) {
   const char *const inputs = input;
   nd_study_request q = request_of(s, &inputs, out);
   said.n = 0;
-  nd_status status = nd_study(&summary, &q, &sink, &o, hooks, &err);
+  nd_status status = job_study(&summary, &q, &sink, &o, hooks, &err);
   ok(nd_buf_append(&said, "", 1, &err));
   ok(nd_remove_tree(out, NULL));
   return status;
@@ -214,7 +215,7 @@ static void tables_hold_the_expected_rows(void **state) {
 static void cancelled_study_prints_nothing(void **state) {
   (void)state;
   _Atomic bool comparing = false; /* threads ask */
-  nd_hooks hooks = {&comparing, look_at_stage, is_comparing};
+  nd_hooks hooks = {.context = &comparing, .progress = look_at_stage, .cancelled = is_comparing};
   const study s = {.name = "sources", .write = copies};
   assert_int_equal(run_study(&s, &hooks), ND_ERR_CANCELLED);
   assert_true(comparing && said.n == 1); /* nothing was said */
@@ -242,7 +243,7 @@ static nd_status compare_pages(void *context) {
   const char *const inputs[2] = {input[c->other_first], input[!c->other_first]};
   nd_study_request q = request_of(c->study, inputs, NULL);
   q.input_n = 2;
-  return nd_study(&summary, &q, &sink, &o, NULL, &err);
+  return job_study(&summary, &q, &sink, &o, NULL, &err);
 }
 
 static void every_failure_of_a_comparison_is_reported(void **state) {

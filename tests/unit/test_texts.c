@@ -77,7 +77,8 @@ static void many_files(void **state) {
   for (int padded = 0; padded < 2; padded++) {
     nd_sink sink = {&out[padded], collect};
     write_files(padded);
-    ok(nd_pairs(&summary, inputs, FILES, &sink, &o, NULL, &err));
+    ok(nd_pairs(&summary, &(nd_pairs_request){.inputs = inputs, .input_n = FILES, .sink = &sink},
+                &o, NULL, &err));
     assert_int_equal(summary.pairs, LINES);
   }
   assert_true(nd_str_eq(nd_buf_str(&out[0]), nd_buf_str(&out[1])));
@@ -121,7 +122,8 @@ static nd_status pairs_of_sets(void *context) {
   ok(nd_options_set(&o, "format", "sets", &err));
   ok(nd_options_set(&o, "method", "join", &err));
   ok(nd_options_set(&o, "threshold", "0.5", &err));
-  nd_status status = nd_pairs(&summary, &input, 1, &sink, &o, NULL, &err);
+  nd_status status = nd_pairs(
+      &summary, &(nd_pairs_request){.inputs = &input, .input_n = 1, .sink = &sink}, &o, NULL, &err);
   if (status == ND_OK && summary.rejected == 0) assert_int_equal(summary.pairs, 2);
   return status;
 }

@@ -86,7 +86,8 @@ static void new_format_is_detected_and_can_be_asked_for(void **state) {
     nd_buf lines = {0};
     nd_sink sink = {.write = take, .context = &lines};
     nd_summary summary;
-    ok(nd_pairs(&summary, &path, 1, &sink, o, NULL, &err));
+    ok(nd_pairs(&summary, &(nd_pairs_request){.inputs = &path, .input_n = 1, .sink = &sink}, o,
+                NULL, &err));
     assert_int_equal(summary.documents, 6); /* the blank line is none */
     assert_int_equal(summary.rejected, 1);
     ok(nd_buf_append(&lines, "", 1, &err));
@@ -101,7 +102,8 @@ static void new_format_is_kept_byte_for_byte(void **state) {
   const char *path = write_memo(), *out = path_in(dir, "out");
   nd_options *o = options_of("auto");
   nd_summary summary;
-  ok(nd_dedup(&summary, &path, 1, out, o, NULL, &err));
+  ok(nd_dedup(&summary, &(nd_dedup_request){.inputs = &path, .input_n = 1, .directory = out}, o,
+              NULL, &err));
   assert_int_equal(summary.dropped, 2);
   char text[1000] = {0};
   FILE *f = fopen(path_in(out, "kept/foxes"), "r");

@@ -144,7 +144,8 @@ static void check_pairs(const char *path, const nd_options *o, const char *wante
   nd_buf lines = {0};
   nd_sink sink = {.write = take, .context = &lines};
   nd_summary summary;
-  ok(nd_pairs(&summary, &path, 1, &sink, o, NULL, &err));
+  ok(nd_pairs(&summary, &(nd_pairs_request){.inputs = &path, .input_n = 1, .sink = &sink}, o, NULL,
+              &err));
   ok(nd_buf_append(&lines, "", 1, &err));
   assert_string_equal(lines.p, wanted);
   nd_buf_clear(&lines);
@@ -155,7 +156,8 @@ static void dedup_finds_judges_and_describes_by_the_new_method(void **state) {
   const char *path = write_corpus(), *out = path_in(dir, "out");
   nd_options *o = options_of(NULL, NULL);
   nd_summary summary;
-  ok(nd_dedup(&summary, &path, 1, out, o, NULL, &err));
+  ok(nd_dedup(&summary, &(nd_dedup_request){.inputs = &path, .input_n = 1, .directory = out}, o,
+              NULL, &err));
   assert_int_equal(summary.kept, 2);
   assert_int_equal(summary.dropped, 2);
   assert_int_equal(summary.copies, 1);
@@ -202,7 +204,8 @@ static void sketch_file_of_the_new_method_gives_the_same_pairs(void **state) {
   const char *path = write_corpus(), *file = path_in(dir, "foxes.nds");
   nd_options *o = options_of(NULL, NULL);
   nd_summary summary;
-  ok(nd_sketch_documents(&summary, &path, 1, file, o, NULL, &err));
+  ok(nd_sketch_documents(
+      &summary, &(nd_sketch_request){.inputs = &path, .input_n = 1, .file = file}, o, NULL, &err));
   check_pairs(path, o, "a\tb\t1.000000\na\td\t1.000000\nb\td\t1.000000\n");
   check_pairs(file, o, "a\tb\t1.000000\na\td\t1.000000\nb\td\t1.000000\n");
   nd_options_free(o);

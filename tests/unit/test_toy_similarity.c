@@ -14,6 +14,7 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
+#include "job_calls.h"
 #include "neardup.h"
 #include "similarity/similarity.h"
 #include "tools.h"
@@ -112,7 +113,7 @@ static void every_exact_method_finds_the_same_pairs(void **state) {
       ok(nd_options_set(o, "threshold", given, &err));
       nd_result r = {0};
       nd_summary summary;
-      ok(nd_pairs_memory(&r, &summary, &corpus, o, NULL, &err));
+      ok(job_pairs_memory(&r, &summary, &corpus, o, NULL, &err));
       size_t at = 0;
       for (int a = 0; a < TEXTS; a++) {
         for (int b = a + 1; b < TEXTS; b++) {
@@ -139,7 +140,7 @@ static void dedup_keeps_a_similar_text_for_every_dropped_one(void **state) {
   nd_options *o = options_of("join");
   nd_result r = {0};
   nd_summary summary;
-  ok(nd_dedup_memory(&r, &summary, &corpus, o, NULL, &err));
+  ok(job_dedup_memory(&r, &summary, &corpus, o, NULL, &err));
   assert_true(summary.dropped > 0);
   for (uint32_t i = 0; i < TEXTS; i++) {
     const bool kept = r.keep[i >> 3] >> (i & 7) & 1;

@@ -54,7 +54,7 @@ def no_paths(unit):
 
 def pairs(run, id_type, collapse):
     """Returns a row per pair: id_a, id_b, similarity, in input order."""
-    wanted = numpy.flatnonzero(run.settle.wanted(collapse)).astype(numpy.uint32)
+    wanted = numpy.flatnonzero(run.settle.wanted()).astype(numpy.uint32)
     names = _raw_names(run, wanted)
     numbers = [str(d).encode() for d in wanted.tolist()]
     path = os.path.join(run.tmp, "pairs.tsv")
@@ -78,7 +78,7 @@ def write(run, target, inputs=(), directory="OUTPUT"):
     and spark.json with the cost of every stage."""
     from neardup.spark import job
 
-    wanted = numpy.flatnonzero(run.settle.wanted(True)).astype(numpy.uint32)
+    wanted = numpy.flatnonzero(run.settle.wanted()).astype(numpy.uint32)
     names = run.names(wanted)
     local = tempfile.mkdtemp(prefix="neardup-")
     out = target.child("out")

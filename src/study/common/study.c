@@ -22,8 +22,8 @@ static const nd_study_info list[] = {
 static const nd_study_function functions[] = {nd_study_join, nd_study_sampling, nd_study_sources,
                                               nd_study_web,  nd_study_library,  NULL};
 
-const nd_study_info *nd_study_list(void) {
-  return list;
+const nd_study_info *nd_study_at(size_t i) {
+  return i < sizeof list / sizeof *list - 1 ? &list[i] : NULL;
 }
 
 nd_status nd_table_start(nd_table *t, const char *name, const char *title, const char *columns,
@@ -121,9 +121,9 @@ static nd_status run_in_directory(nd_study_function function, nd_study_run *run,
   return status;
 }
 
-nd_status nd_study(nd_summary *out, const nd_study_request *request, const nd_sink *sink,
-                   const nd_options *options, const nd_hooks *hooks, nd_error *err) {
-  nd_study_run run = {request, options, hooks, sink, out};
+nd_status nd_study(nd_summary *out, const nd_study_request *request, const nd_options *options,
+                   const nd_hooks *hooks, nd_error *err) {
+  nd_study_run run = {request, options, hooks, request->sink, out};
   *out = (nd_summary){0};
   for (size_t i = 0; list[i].name; i++) {
     if (strcmp(list[i].name, request->name) != 0) continue;

@@ -274,11 +274,11 @@ static nd_status run(nd_explained *e, nd_summary *out, const nd_explain_request 
   return status;
 }
 
-nd_status nd_explain(nd_summary *out, const nd_explain_request *request, const nd_sink *sink,
-                     const nd_options *options, const nd_hooks *hooks, nd_error *err) {
+nd_status nd_explain(nd_summary *out, const nd_explain_request *request, const nd_options *options,
+                     const nd_hooks *hooks, nd_error *err) {
   nd_explained e = {0};
   *out = (nd_summary){0};
-  nd_status status = run(&e, out, request, sink, options, hooks, err);
+  nd_status status = run(&e, out, request, request->sink, options, hooks, err);
   for (int i = 0; i < 2; i++) {
     nd_buf_clear(&e.side[i].id);
     nd_buf_clear(&e.side[i].url);

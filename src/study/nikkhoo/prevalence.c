@@ -205,7 +205,7 @@ typedef struct top_counts {
 } top_counts;
 
 static void measure_run_topic(work *w, const nd_run_topic *rt, top_counts *c, run_sums *run) {
-  const nd_result *results = w->trec.runs[rt->run].results + rt->begin;
+  const nd_trec_line *results = w->trec.runs[rt->run].results + rt->begin;
   size_t m = rt->end - rt->begin;
   for (size_t i = 0; i < m; i++) w->document[i] = results[i].document;
   nd_near_first(w->first, &w->near, w->document, m, w->threshold);
@@ -382,15 +382,14 @@ static nd_status open_all(work *w, const nd_options *options, nd_error *err) {
 }
 
 nd_status nd_prevalence(nd_prevalence_summary *out, const nd_prevalence_request *request,
-                        const nd_sink *sink, const nd_options *options, const nd_hooks *hooks,
-                        nd_error *err) {
+                        const nd_options *options, const nd_hooks *hooks, nd_error *err) {
   *out = (nd_prevalence_summary){0};
   nd_study_report report;
   work w = {.request = request, .summary = out, .hooks = hooks, .report = &report};
   nd_status status = open_all(&w, options, err);
   if (status == ND_OK) {
     nd_study_request tables = {.name = "prevalence", .directory = w.dirs[TABLES].out};
-    nd_study_run study = {.request = &tables, .options = options, .sink = sink};
+    nd_study_run study = {.request = &tables, .options = options, .sink = request->sink};
     nd_study_report_start(&report, &study, "Near-duplicates in search results",
                           "What search systems returned, and how much of it is near-duplicate "
                           "(Nikkhoo 2010, chapter 4).",

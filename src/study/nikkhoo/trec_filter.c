@@ -52,7 +52,7 @@ static nd_status number_lines(filter *f, const nd_trec *t, uint32_t run, nd_near
     const nd_run_topic *rt = &t->run_topics[i];
     if (rt->run != run) continue;
     size_t m = rt->end - rt->begin;
-    const nd_result *of = r->results + rt->begin;
+    const nd_trec_line *of = r->results + rt->begin;
     uint64_t next = 1;
     for (size_t k = 0; k < m; k++) {
       document[k] = of[k].document;

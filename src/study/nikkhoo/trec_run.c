@@ -84,7 +84,7 @@ static nd_status take_result(void *context, nd_str line, uint64_t number, nd_err
       !nd_line_word(&score, &line))
     return bad_line(r, number,
                     "is not a result; a line of a run is: topic Q0 document rank score name", err);
-  nd_result e = {.line = number};
+  nd_trec_line e = {.line = number};
   int64_t place;
   if (!nd_line_number(&place, rank) || place < 0)
     return bad_line(r, number, "has no rank in its fourth field", err);
@@ -105,7 +105,7 @@ static nd_status take_judgement(void *context, nd_str line, uint64_t number, nd_
   size_t n = 0;
   while (n < 5 && nd_line_word(&word[n], &line)) n++;
   if (n == 0) return ND_OK;
-  nd_result e = {.line = number};
+  nd_trec_line e = {.line = number};
   /* Five fields: the format with sampling probabilities, document before grade. */
   nd_str document = word[n == 5 ? 1 : 2], grade = word[n == 5 ? 2 : 3];
   if (n < 4 || !nd_trec_score(&e.score, grade))
@@ -119,14 +119,14 @@ static nd_status take_judgement(void *context, nd_str line, uint64_t number, nd_
 }
 
 static int by_document(const void *x, const void *y) {
-  const nd_result *a = x, *b = y;
+  const nd_trec_line *a = x, *b = y;
   if (a->topic != b->topic) return a->topic < b->topic ? -1 : 1;
   if (a->document != b->document) return a->document < b->document ? -1 : 1;
   return (a->line > b->line) - (a->line < b->line);
 }
 
 static int by_score(const void *x, const void *y) {
-  const nd_result *a = x, *b = y;
+  const nd_trec_line *a = x, *b = y;
   if (a->topic != b->topic) return a->topic < b->topic ? -1 : 1;
   if (a->score != b->score) return a->score > b->score ? -1 : 1;
   if (a->rank != b->rank) return a->rank < b->rank ? -1 : 1;
@@ -149,7 +149,7 @@ static void drop_repeats(reader *r, uint32_t *last) {
   nd_prevalence_summary *s = r->summary;
   size_t n = 0;
   for (size_t i = 0; i < run->n; i++) {
-    const nd_result *e = &run->results[i];
+    const nd_trec_line *e = &run->results[i];
     if (last[e->document] == e->topic + 1) {
       run->repeated++;
       note(s->first_repeated, sizeof s->first_repeated, r, e->line, ": ",
@@ -171,7 +171,7 @@ static nd_status cut_topics(reader *r, nd_error *err) {
   for (size_t i = 0, end; i < run->n; i = end) {
     uint32_t topic = run->results[i].topic;
     for (end = i; end < run->n && run->results[end].topic == topic; end++) {
-      const nd_result *e = &run->results[end];
+      const nd_trec_line *e = &run->results[end];
       if (end == i) continue;
       if (e->score == e[-1].score) {
         run->ties++;
@@ -215,7 +215,7 @@ static nd_status read_judgements(reader *r, const char *path, nd_error *err) {
   qsort(t->judged, t->judged_n, sizeof *t->judged, by_document);
   size_t n = 0;
   for (size_t i = 0; i < t->judged_n; i++) {
-    const nd_result *e = &t->judged[i], *before = n ? &t->judged[n - 1] : NULL;
+    const nd_trec_line *e = &t->judged[i], *before = n ? &t->judged[n - 1] : NULL;
     if (!before || before->topic != e->topic || before->document != e->document) {
       t->judged[n++] = *e;
       continue;

@@ -12,11 +12,11 @@
 #include "neardup/prevalence.h"
 #include "study/common/near.h"
 
-typedef struct nd_result {
+typedef struct nd_trec_line {
   uint32_t topic, document;
   double score;
   uint64_t rank, line;
-} nd_result;
+} nd_trec_line;
 
 /* The results of a topic in a run: from `begin` to end - 1. */
 typedef struct nd_run_topic {
@@ -26,7 +26,7 @@ typedef struct nd_run_topic {
 
 typedef struct nd_trec_run {
   const char *path;
-  nd_result *results; /* sorted, without repeats */
+  nd_trec_line *results; /* sorted, without repeats */
   size_t n, cap;
   size_t lines, repeated, ties;
 } nd_trec_run;
@@ -38,7 +38,8 @@ typedef struct nd_trec {
   size_t run_n;
   nd_run_topic *run_topics; /* by run, then by topic in order of first occurrence */
   size_t run_topic_n, run_topic_cap;
-  nd_result *judged; /* the qrels: topic, document, grade as score; sorted by (topic, document) */
+  nd_trec_line
+      *judged; /* the qrels: topic, document, grade as score; sorted by (topic, document) */
   size_t judged_n, judged_cap;
 } nd_trec;
 
