@@ -7,6 +7,7 @@
 #include "result/best_pairs.h"
 #include "result/lines.h"
 #include "result/survivors.h"
+#include "settings/method.h"
 #include "store/workdir.h"
 
 typedef struct collector {
@@ -222,6 +223,17 @@ static nd_status check(const nd_corpus *corpus, const nd_options *o, nd_error *e
   return ND_OK;
 }
 
+/* Refuses sketches of URLs: all sites would be unknown. */
+static nd_status check_row(const nd_settings *s, nd_error *err) {
+  for (unsigned i = 0; i < s->row.n; i++) {
+    if (s->row.part[i].sketch->from != ND_FROM_URL) continue;
+    return nd_fail(err, ND_ERR_USAGE,
+                   "cannot tell the sites of texts in memory, which have no URLs; use files, or "
+                   "methods and columns without sites");
+  }
+  return ND_OK;
+}
+
 static nd_status work_memory(nd_result *result, const nd_corpus *corpus, const nd_options *options,
                              bool dedup, const nd_hooks *hooks, nd_error *err) {
   collector c = {.options = *options, .result = result};
@@ -233,6 +245,7 @@ static nd_status work_memory(nd_result *result, const nd_corpus *corpus, const n
     snprintf(c.options.against, sizeof c.options.against, "texts in memory");
   if (status != ND_OK) return status;
   status = nd_job_open(&c.job, &result->summary, &c.options, hooks, err);
+  if (status == ND_OK && corpus->texts) status = check_row(&c.job.settings, err);
   if (status == ND_OK) status = nd_workdir_private(&work, options->tmp, err);
   if (status == ND_OK) status = run(&c, corpus, dedup, work, err);
   nd_job_finish(&c.job);

@@ -579,8 +579,9 @@ static void bad_sources(void **state) {
   assert_string_equal(err.message, "the source is gone");
   corpus.texts = &whole;
   static const char *const unfit[][2] = {
-      {"keep", "url"}, {"keep", "field:x"}, {"keep", "oldest"}, {"against", "x"}};
-  for (size_t i = 0; i < 4; i++) {
+      {"keep", "url"},  {"keep", "field:x"},         {"keep", "oldest"},
+      {"against", "x"}, {"method", "combined-site"}, {"columns", "site"}};
+  for (size_t i = 0; i < sizeof unfit / sizeof *unfit; i++) {
     nd_options_init(&o);
     ok(nd_options_set(&o, unfit[i][0], unfit[i][1], &err));
     assert_int_equal(job_dedup_memory(&r, &s, &corpus, &o, NULL, &err), ND_ERR_USAGE);
