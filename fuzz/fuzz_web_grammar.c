@@ -172,6 +172,12 @@ static destiny make_block(head *h, bool *exact_only, size_t *largest, unsigned i
   return fate;
 }
 
+/* A length for a body that is missing.  One that ends where a later record does would be right, so
+ * it is short, or longer than any file. */
+static void put_wrong_length(char length[32], unsigned by) {
+  snprintf(length, 32, "%u", by > 10 ? MOST_BYTES + PAGE_MOST : 3 * by);
+}
+
 /* Damage of a head or a length. */
 static destiny damage(head *h, bool *unsure, char length[32], fuzz_bytes *in) {
   static const char *const bad[] = {"", "-1", "x", "12x", "99999999999999999999", "0x10", NULL};
@@ -184,7 +190,11 @@ static destiny damage(head *h, bool *unsure, char length[32], fuzz_bytes *in) {
       return like ? MAYBE : REJECTED;
     }
     case 1: h->length = fuzz_word(in, bad); return REJECTED;
-    case 2: h->cut = !spaced; return spaced ? WHOLE : REJECTED;
+    case 2: /* the file goes on in the middle of the head */
+      if (spaced) return WHOLE;
+      h->cut = true;
+      put_wrong_length(length, by);
+      return REJECTED;
     case 3: /* too short, in the last line */
       fuzz_puts(&block, tail);
       snprintf(length, 32, "%zu", block.n - by);
@@ -194,9 +204,9 @@ static destiny damage(head *h, bool *unsure, char length[32], fuzz_bytes *in) {
       snprintf(length, 32, "%zu", block.n + 3 * by);
       *unsure = true;
       return WHOLE;
-    default: /* the body is missing (a length that ends where a later record does would be right) */
+    default: /* the body is missing */
       *unsure = true;
-      snprintf(length, 32, "%u", by > 10 ? MOST_BYTES + PAGE_MOST : 3 * by);
+      put_wrong_length(length, by);
       block.n = 0;
       return MAYBE;
   }
