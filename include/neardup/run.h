@@ -60,39 +60,39 @@ typedef struct nd_summary {
   uint64_t others; /* records that are no documents (blank lines, warcinfo, images …) */
   uint64_t empty;  /* documents without a token: kept, match nothing */
   uint64_t tokens;
-  const char *verify;          /* what decided about pairs: "exact", "sample", "sketch" or "none" */
-  uint64_t boilerplate_tokens; /* left out of the comparison … */
-  uint64_t boilerplate_documents;    /* … of so many documents */
-  uint64_t boilerplate_whole;        /* documents that are nothing else: compared whole */
-  uint64_t no_site;                  /* documents without a URL: compared whole */
+  const char *verify;                /* "exact", "sample", "sketch" or "none" */
+  uint64_t boilerplate_tokens;       /* tokens left out of the comparison */
+  uint64_t boilerplate_documents;    /* documents with such tokens */
+  uint64_t boilerplate_whole;        /* all boilerplate, compared in full */
+  uint64_t no_site;                  /* documents without a URL, compared in full */
   int sampled;                       /* --sample was given */
   uint64_t sample_seen, sample_kept; /* shingles before and after */
-  uint64_t sample_emptied;           /* documents with tokens that were left without any */
-  uint64_t common_shingles;          /* sct: dropped as too common, each once */
-  uint64_t copies;                   /* dropped or listed as exact copies */
+  uint64_t sample_emptied;           /* documents with tokens of which no shingle was kept */
+  uint64_t common_shingles;          /* sct: distinct shingles dropped as too common */
+  uint64_t copies;                   /* exact duplicates, dropped or listed */
   uint64_t repeated_ids;
   char repeated_id[200]; /* an example */
   uint64_t buckets, hot_buckets, hot_documents, largest_bucket;
   uint64_t candidates, pairs;
-  uint64_t spared; /* star edges of hot buckets that needed no comparison */
+  uint64_t skipped; /* star edges of oversized buckets that no cluster needs */
   nd_join_counts join;
   uint64_t clusters, largest_cluster;
   uint64_t resumed_documents; /* read by an earlier, interrupted run */
   uint32_t permutations, bands, rows;
   double predicted_recall;
-  /* Sketches decide: how; and which pairs are found.  "": the documents decide,
-   * and predicted_recall says it. */
+  /* If sketches decide: the rule, and the pairs that are found.  "" if documents decide, and if
+   * predicted_recall applies. */
   char decision[320], coverage[200];
-  uint64_t max_document; /* in force: --max-document, or an eighth of --memory */
+  uint64_t max_document; /* --max-document, or an eighth of --memory */
   unsigned threads;
   uint64_t memory;
   double seconds, cpu_seconds;
   double read_seconds, find_seconds, verify_seconds, write_seconds;
-  uint64_t peak_memory; /* bytes resident, at most */
+  uint64_t peak_memory; /* maximum resident bytes */
   uint64_t temporary_bytes;
-  int already_complete;  /* the directory held this result: nothing was done */
-  int shard_only;        /* --shard: the reading is done, the rest is to come */
-  int resumable;         /* the run failed, but stored work that the same one would resume from */
+  int already_complete;  /* the directory already held this result */
+  int shard_only;        /* --shard: only the input was read */
+  int resumable;         /* the run failed, and the same call resumes it */
   uint64_t reserved[64]; /* 0 */
 } nd_summary;
 

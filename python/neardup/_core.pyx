@@ -270,7 +270,7 @@ cdef dict summary_dict(const nd_summary *s):
         "tokens": s.tokens, "copies": s.copies, "repeated_ids": s.repeated_ids,
         "buckets": s.buckets, "hot_buckets": s.hot_buckets, "hot_documents": s.hot_documents,
         "largest_bucket": s.largest_bucket, "candidates": s.candidates, "pairs": s.pairs,
-        "spared": s.spared, "clusters": s.clusters, "largest_cluster": s.largest_cluster,
+        "spared": s.skipped, "clusters": s.clusters, "largest_cluster": s.largest_cluster,
         "resumed_documents": s.resumed_documents, "permutations": s.permutations,
         "bands": s.bands, "rows": s.rows, "predicted_recall": s.predicted_recall,
         "max_document": s.max_document, "threads": s.threads, "memory": s.memory,

@@ -67,7 +67,7 @@ cdef extern from "neardup.h" nogil:
         uint64_t files, bytes, raw_bytes, documents, kept, dropped, rejected
         uint64_t against_documents, others, empty, tokens, copies, repeated_ids
         uint64_t buckets, hot_buckets, hot_documents, largest_bucket
-        uint64_t candidates, pairs, spared, clusters, largest_cluster, resumed_documents
+        uint64_t candidates, pairs, skipped, clusters, largest_cluster, resumed_documents
         uint32_t permutations, bands, rows
         double predicted_recall
         uint64_t max_document

@@ -154,7 +154,7 @@ cdef class Settle:
     def counts(self):
         nd_settle_counts(&self.summary, self.c)
         s = self.summary
-        return {"pairs": s.pairs, "candidates": s.candidates, "spared": s.spared,
+        return {"pairs": s.pairs, "candidates": s.candidates, "spared": s.skipped,
                 "copies": s.copies, "dropped": s.dropped, "kept": s.kept, "clusters": s.clusters,
                 "largest_cluster": s.largest_cluster}
 

@@ -1,15 +1,15 @@
 /* Sort and merge, out of core; see exact.h.
  *
- *   1  (fingerprint, document) of every document's distinct shingles, dealt out to parts
- *      of the fingerprints (scatter.h)
- *   2  a part → runs of equal fingerprints → the documents of each; all pairs of them
- *      are counted as far as memory goes (common_count.h), and only when it does not
- *      go to the end, (pair, count) are sorted and added up
- *   3  common / (size_a + size_b - common), compared with the threshold
+ *   1  Write (fingerprint, document) for every distinct shingle of every document, partitioned
+ *      by fingerprint (scatter.h).
+ *   2  In each part, count all pairs of documents in each run of equal fingerprints
+ *      (common_count.h).  If memory does not hold all counters, several rounds give partial
+ *      counts, which are sorted and summed.
+ *   3  Compare common / (size_a + size_b - common) with the threshold.
  *
- * A fingerprint that two shingles happen to share can only add to a count, so
- * nothing is missed; the verifier, which compares bytes, takes such pairs out.
- * Of MD5 all 64 bits of one half and 32 of the other are compared. */
+ * A fingerprint collision can only increase a count, so no pair is missed; the verifier, which
+ * compares bytes, drops false pairs.  Of MD5, 64 bits of one half and 32 of the other are
+ * compared. */
 #include "find/exact.h"
 
 #include <xxhash.h>
@@ -24,7 +24,7 @@
 enum {
   JOB_DOCUMENTS = 1 << 8,
   ROOM = 1 << 12,
-  PART_ITEMS = 1 << 16, /* about as many in a part, so that it is sorted in the cache */
+  PART_ITEMS = 1 << 16, /* target size of a part, which is sorted in the cache */
   LEAST_BITS = 4,
   MOST_BITS = 10,
   SMALL_DOCUMENT = 1 << 13
@@ -36,26 +36,25 @@ typedef struct merger {
   const nd_text_source *source;
   nd_scatter *shingles;             /* mixed fingerprint → rest of it | document */
   nd_common *common;                /* counts of a round */
-  nd_sorter *counts;                /* pair → common, when one round is not enough */
+  nd_sorter *counts;                /* pair → common, if one round is not enough */
   uint32_t *size;                   /* per document and ratio: distinct shingles */
-  uint8_t *level;                   /* per document: the number of its ratio, behind the sizes;
-                                       NULL: there is one */
-  uint64_t modulus[ND_PLAN_GROUPS]; /* the ratios of a plan, rising */
+  uint8_t *level;                   /* per document: index of its ratio; NULL: a single ratio */
+  uint64_t modulus[ND_PLAN_GROUPS]; /* the ratios of a plan, ascending */
   unsigned levels;
-  uint64_t fit; /* items of a part that are in memory at once */
+  uint64_t fit; /* items that fit in memory at once */
   struct part_state *part;
   unsigned bits;             /* 2^bits parts */
   struct expander *expander; /* per thread */
 } merger;
 
-/* How far a part has been expanded. */
+/* Progress within a part. */
 typedef struct part_state {
   uint32_t slice;
   uint64_t done; /* items of the slice */
   bool finished;
 } part_state;
 
-/* What one thread needs for steps 2 and 3. */
+/* State of a thread in steps 2 and 3. */
 typedef struct expander {
   nd_gathered items;
   uint64_t *value; /* and as many to sort them with */
@@ -65,7 +64,7 @@ typedef struct expander {
   nd_item out[ROOM];
 } expander;
 
-/* What one thread needs for step 1. */
+/* State of a thread in step 1. */
 typedef struct printer {
   nd_texts *texts;
   nd_buf text;
@@ -86,7 +85,8 @@ static void printer_clear(printer *p) {
   nd_printer_clear(&p->print);
 }
 
-/* The sizes of what is kept by every ratio that is not finer than its own. */
+/* Counts the document's shingles at its own ratio and at every coarser one; sizes at finer ratios
+ * are not used. */
 static void level_sizes(merger *m, const nd_printer *p, uint32_t document) {
   uint64_t own = nd_sample_modulus(p->sampler.sample, p->shingler.tokens);
   uint32_t *size = m->size + (size_t)document * m->levels;
@@ -98,7 +98,7 @@ static void level_sizes(merger *m, const nd_printer *p, uint32_t document) {
   }
 }
 
-/* --sample: of the fingerprints only those of kept shingles. */
+/* Computes the fingerprints of the shingles that --sample keeps. */
 static nd_status sample_prints(nd_printer *p, const nd_settings *s, nd_str text, nd_error *err) {
   bool emptied;
   uint64_t digest = XXH3_64bits(text.p, text.n);
@@ -115,7 +115,7 @@ static nd_status sample_prints(nd_printer *p, const nd_settings *s, nd_str text,
   return ND_OK;
 }
 
-/* Sorts items by keys that are spread evenly. */
+/* Sorts items by key; keys must be uniformly distributed. */
 static void sort_items(nd_item *items, nd_item *spare, size_t n) {
   if (n > SMALL_DOCUMENT) {
     nd_radix_items(items, spare, n);
@@ -146,7 +146,7 @@ nd_status nd_printer_run(nd_printer *p, const nd_settings *s, nd_str text, uint3
     p->items[i] = (nd_item){nd_mix(p->prints.low[i]), (p->prints.high[i] & high_mask) | document};
   sort_items(p->items, p->spare, n);
   for (size_t i = 0; i < n; i++) {
-    bool seen = false; /* equal low halves are next to one another */
+    bool seen = false; /* equal low halves are adjacent */
     /* untaken: colliding 64-bit hashes */
     for (size_t j = kept; j && p->items[j - 1].key == p->items[i].key && !seen; j--)
       seen = p->items[j - 1].value == p->items[i].value;
@@ -180,8 +180,8 @@ static nd_status print_job(void *context, unsigned member, uint64_t job, nd_erro
   return status;
 }
 
-/* The documents of one key's items: sorted, and apart where the rest of the fingerprint
- * differs.  *full: there was no room for them. */
+/* Adds the documents of items with the same key, sorted; a run per fingerprint.  Sets *full if the
+ * counters had no room for them. */
 static nd_status give_run(bool *full, merger *m, unsigned member, const nd_item *items, size_t n,
                           nd_error *err) {
   expander *x = &m->expander[member];
@@ -199,14 +199,14 @@ static nd_status give_run(bool *full, merger *m, unsigned member, const nd_item 
     /* untaken: colliding 64-bit hashes */
     for (end = i + 1; end < n && (x->value[end] & high_mask) == (x->value[i] & high_mask);) end++;
     ND_TRY(nd_common_add(full, m->common, member, x->document + i, end - i, err));
-    /* Runs with one key are few and short; that part of one is counted twice would be wrong. */
+    /* Fail rather than count the first runs of the key twice. */
     /* untaken: colliding 64-bit hashes */
     if (*full && i > 0) return nd_fail(err, ND_ERR_LIMIT, "no room for a run of fingerprints");
   }
   return ND_OK;
 }
 
-/* The rest of a slice; stops where memory is full. */
+/* Expands the rest of a slice until memory is full. */
 static nd_status expand_slice(bool *full, merger *m, unsigned member, part_state *p,
                               nd_error *err) {
   const nd_item *items = m->expander[member].items.items;
@@ -240,7 +240,7 @@ static nd_status expand_part(void *context, unsigned member, uint64_t job, nd_er
   return ND_OK;
 }
 
-/* By the coarser ratio of the two, when they differ. */
+/* Computes the overlap of two documents, at the coarser of their ratios. */
 static nd_overlap overlap_of(const merger *m, uint32_t a, uint32_t b, uint32_t common) {
   unsigned l = 0;
   if (m->level) l = m->level[a] > m->level[b] ? m->level[a] : m->level[b];
@@ -248,7 +248,7 @@ static nd_overlap overlap_of(const merger *m, uint32_t a, uint32_t b, uint32_t c
   return (nd_overlap){common, left + right - common, left};
 }
 
-/* Step 3: a count → a similarity → a pair, if it counts. */
+/* Step 3: turns a count into a pair; returns false if it is below the threshold. */
 static bool judge(nd_item *out, const merger *m, uint32_t a, uint32_t b, uint32_t common) {
   const nd_settings *s = m->source->settings;
   const nd_found *f = m->found;
@@ -263,7 +263,7 @@ static bool judge(nd_item *out, const merger *m, uint32_t a, uint32_t b, uint32_
   return true;
 }
 
-/* The only round: its counts are final. */
+/* Takes the counts of a single round, which are final. */
 static nd_status take_counts(void *context, unsigned member, const nd_common_pair *pair, size_t n,
                              nd_error *err) {
   merger *m = context;
@@ -280,7 +280,7 @@ static nd_status take_counts(void *context, unsigned member, const nd_common_pai
   return nd_sorter_add(m->found->pairs, x->out, kept, err);
 }
 
-/* One of several rounds: its counts are to be added to those of the others. */
+/* Takes the counts of one of several rounds, to be summed. */
 static nd_status put_counts(void *context, unsigned member, const nd_common_pair *pair, size_t n,
                             nd_error *err) {
   merger *m = context;
@@ -334,9 +334,9 @@ static nd_status expand(merger *m, uint64_t memory, const char *tmp, nd_error *e
   return nd_sorter_each(m->counts, judge_sums, m, err);
 }
 
-unsigned nd_exact_bits(uint64_t items, uint64_t wanted) {
+unsigned nd_exact_bits(uint64_t items, uint64_t most) {
   unsigned bits = LEAST_BITS;
-  while (bits < MOST_BITS && items >> bits > wanted) bits++;
+  while (bits < MOST_BITS && items >> bits > most) bits++;
   return bits;
 }
 
@@ -346,8 +346,7 @@ static nd_status merge(merger *m, uint64_t memory, const char *tmp, nd_error *er
   const uint64_t items = nd_source_shingles(m->source);
   m->fit = nd_budget(memory, ND_SHARE_EXACT_SLICES) / s->threads / (2 * sizeof(nd_item));
   if (m->fit < ROOM) m->fit = ROOM;
-  const uint64_t wanted = m->fit < PART_ITEMS ? m->fit : PART_ITEMS;
-  m->bits = nd_exact_bits(items, wanted);
+  m->bits = nd_exact_bits(items, m->fit < PART_ITEMS ? m->fit : PART_ITEMS);
   m->part = nd_calloc((size_t)1 << m->bits, sizeof *m->part);
   m->expander = nd_calloc(s->threads, sizeof *m->expander);
   if (!m->part || !m->expander) return nd_fail_memory(err, s->threads * sizeof *m->expander);
@@ -373,7 +372,7 @@ static void merger_clear(merger *m, unsigned threads) {
   nd_free(m->size);
 }
 
-/* The different ratios of a plan, rising: they are powers of two. */
+/* Lists the distinct ratios of a plan, ascending; they are powers of two. */
 static void find_levels(merger *m, const nd_sample_plan *plan) {
   uint64_t moduli = 0;
   for (unsigned i = 0; i < plan->n; i++) moduli |= plan->group[i].modulus;
@@ -391,7 +390,7 @@ nd_status nd_exact_pairs(nd_found *found, const nd_text_source *source, uint64_t
   m.size = nd_calloc(n, each);
   nd_status status = m.size ? ND_OK : nd_fail_memory(err, n * each);
   if (m.levels > 1) m.level = (uint8_t *)(m.size + n * m.levels);
-  /* What is kept is counted here already; the true similarity needs the verifier. */
+  /* Counts of kept shingles are final under --verify sample; otherwise the verifier follows. */
   found->direct = s->sample.on ? s->verify == ND_VERIFY_SAMPLE : s->every_pair;
   if (status == ND_OK) status = merge(&m, memory, tmp, err);
   merger_clear(&m, s->threads);

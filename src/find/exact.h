@@ -6,8 +6,8 @@
 #include "feature/shingler.h"
 #include "find/find.h"
 
-/* The fingerprints of a document's distinct shingles (those that --sample keeps):
- * mixed fingerprint → rest of it | document, sorted by key.  {0} is ready. */
+/* The fingerprints of a document's distinct shingles (those that --sample keeps), sorted: the key
+ * is the mixed fingerprint, the value its other half and the document.  {0} is empty. */
 typedef struct nd_printer {
   nd_item *items;
   size_t n;
@@ -22,13 +22,12 @@ nd_status nd_printer_run(nd_printer *p, const nd_settings *s, nd_str text, uint3
                          nd_error *err) ND_MUST_CHECK;
 void nd_printer_clear(nd_printer *p);
 
-/* Adds the candidates to found->pairs, as positions; or, when every pair is
- * wanted, the pairs with their similarities, as documents (found->direct).
- * `memory` bytes at most. */
+/* Adds the candidates to found->pairs as positions or, without a threshold, the pairs of documents
+ * with their similarities (found->direct).  Uses at most `memory` bytes. */
 nd_status nd_exact_pairs(nd_found *found, const nd_text_source *source, uint64_t memory,
                          const char *tmp, nd_error *err) ND_MUST_CHECK;
 
-/* Into 2^(so many) parts, of about `wanted` items each if that is possible. */
-unsigned nd_exact_bits(uint64_t items, uint64_t wanted);
+/* Returns b such that 2^b parts have at most `most` items each, if possible. */
+unsigned nd_exact_bits(uint64_t items, uint64_t most);
 
 #endif

@@ -1,4 +1,4 @@
-/* Exact copies, then the candidates of the chosen method; see find.h. */
+/* Exact duplicates and repeated ids; see find.h. */
 #include "find/find.h"
 
 #include "base/threads.h"
@@ -14,8 +14,8 @@ void nd_found_clear(nd_found *f) {
   *f = (nd_found){0};
 }
 
-/* Adds one item per document that has tokens: half the digest as key, the rest
- * of it (what fits) beside the number. */
+/* Adds an item per document that has tokens.  The key is half of the digest; the value is the
+ * document's number and the upper 32 bits of the other half. */
 static nd_status add_digests(nd_grouper *g, const nd_finder *f, nd_digest *digest,
                              uint32_t *shingles, size_t block, nd_error *err) {
   const nd_block_ref *b = &f->store->blocks[block];
@@ -25,7 +25,8 @@ static nd_status add_digests(nd_grouper *g, const nd_finder *f, nd_digest *diges
     uint32_t document = b->first + i;
     f->out->same[document] = shingles[i] ? document : ND_NO_DOCUMENT;
     if (!shingles[i]) continue;
-    /* Copies in the other collection are neighbours, not copies. */
+    /* Equal documents of the two collections are a pair, not exact duplicates: keep them in
+     * different groups. */
     uint64_t side = document >= f->source->split ? 0x9e3779b97f4a7c15u : 0;
     ND_TRY(nd_grouper_add(g, digest[i].low ^ side,
                           (digest[i].high & ~(uint64_t)UINT32_MAX) | document, err));
@@ -40,9 +41,9 @@ uint32_t nd_store_most_docs(const nd_store *s) {
   return most;
 }
 
-/* Reads groups of equal digests: later members point to the first. */
+/* Assigns the documents of each group of equal digests to the first one. */
 static nd_status mark_copies(nd_finder *f, nd_grouper *g, nd_error *err) {
-  /* Equal texts need not share enough shingles to count. */
+  /* Two equal short texts may miss a threshold that has no upper end. */
   if (nd_similarity_is_open(f->settings->similarity)) return ND_OK;
   nd_item items[512];
   nd_item first = {0};
@@ -62,8 +63,8 @@ static nd_status mark_copies(nd_finder *f, nd_grouper *g, nd_error *err) {
   }
 }
 
-/* For finding equals.  A run that decides by sketches will hold those, and little more:
- * before it does, no more than that either. */
+/* Returns the memory for grouping digests or ids.  A run that decides by sketches later holds
+ * these and little else, so grouping takes no more than that. */
 static uint64_t memory_of_equals(const nd_finder *f) {
   enum { LITTLE = 8, LEAST = 8 << 20 };
   const nd_settings *s = f->settings;
@@ -91,7 +92,7 @@ static nd_status find_digests(nd_finder *f, nd_error *err) {
   return status;
 }
 
-/* A digest only proposes: a copy has the same tokens, byte for byte. */
+/* Compares documents of equal digests byte for byte. */
 static nd_status check_range(nd_finder *f, nd_texts *texts, uint64_t begin, uint64_t end,
                              nd_buf *first, nd_buf *copy, nd_error *err) {
   uint32_t *same = f->out->same;
@@ -126,7 +127,7 @@ static nd_status check_copies(void *context, unsigned member, uint64_t job, nd_e
   return status;
 }
 
-/* Documents whose id another one has already. */
+/* Finds documents with the id of an earlier one. */
 static nd_status find_repeated_ids(nd_finder *f, nd_error *err) {
   const nd_store *s = f->store;
   nd_found *out = f->out;
@@ -161,7 +162,7 @@ static nd_status find_repeated_ids(nd_finder *f, nd_error *err) {
   return status;
 }
 
-/* Equal digests and equal ids have nothing to do with one another. */
+/* Job 0 groups digests, job 1 ids; they are independent. */
 static nd_status find_equals(void *context, unsigned member, uint64_t job, nd_error *err) {
   (void)member;
   return job == 0 ? find_digests(context, err) : find_repeated_ids(context, err);
@@ -174,14 +175,14 @@ nd_status nd_find(nd_found *out, const nd_text_source *source, const char *tmp, 
   nd_finder f = {
       .out = out, .store = source->store, .settings = settings, .source = source, .tmp = tmp};
   const uint64_t memory = nd_budget_find(settings->memory, n);
-  f.spare = nd_budget(memory, ND_SHARE_FIND_STEP);
-  f.share = f.spare / settings->threads;
+  f.memory = nd_budget(memory, ND_SHARE_FIND_STEP);
+  f.memory_per_thread = f.memory / settings->threads;
   out->same = nd_malloc(n * sizeof *out->same);
   out->repeated_id = nd_malloc(REPEATED_SHOWN * sizeof *out->repeated_id);
   if (!out->same || !out->repeated_id) return nd_fail_memory(err, n * sizeof *out->same);
   ND_TRY(nd_threads_run(settings->threads < 2 ? 1 : 2, 2, find_equals, &f, err));
   uint64_t jobs = (n + JOB_DOCUMENTS - 1) / JOB_DOCUMENTS;
-  /* Without texts the digest alone says what is a copy. */
+  /* Without texts the digest alone decides. */
   if (!f.store->without_texts)
     ND_TRY(nd_threads_run(settings->threads, jobs, check_copies, &f, err));
   for (uint64_t d = 0; d < n; d++)
@@ -190,7 +191,7 @@ nd_status nd_find(nd_found *out, const nd_text_source *source, const char *tmp, 
       nd_source_has_other(source))
     ND_TRY(nd_order_load(&out->order, source->store, out->same, source->split, err));
   ND_TRY(nd_sorter_new(&out->pairs, nd_budget(memory, ND_SHARE_FIND_PAIRS), tmp, true, err));
-  /* One of two collections is empty: no pair lies across. */
+  /* If one of two collections is empty, there is no pair. */
   bool nothing = nd_source_has_other(source) && (source->split == 0 || source->split >= n);
   if (nothing) return nd_sorter_finish(out->pairs, err);
   if (settings->candidates->find) ND_TRY(settings->candidates->find(&f, err));

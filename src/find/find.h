@@ -1,7 +1,7 @@
-/* Finding: exact copies by digest, then candidate pairs by bands.
+/* Exact duplicates by digest, then candidate pairs by the chosen method.
  *
- * In: a sealed store.  Out: for every document the first one with the same
- * tokens, and the candidate pairs among those firsts. */
+ * Reads a sealed store; gives for every document the first occurrence of its tokens, and the
+ * candidate pairs among first occurrences. */
 #ifndef ND_FIND_FIND_H
 #define ND_FIND_FIND_H
 
@@ -14,16 +14,16 @@
 #define ND_NO_DOCUMENT UINT32_MAX
 
 typedef struct nd_found {
-  uint32_t *same;  /* per document: the first with these tokens; ND_NO_DOCUMENT: no tokens */
-  uint64_t copies; /* documents that are not their own first */
+  uint32_t *same;  /* per document: its first occurrence; ND_NO_DOCUMENT: it has no tokens */
+  uint64_t copies; /* exact duplicates */
   uint64_t repeated_ids;
-  uint32_t *repeated_id; /* the first few documents whose id came before */
+  uint32_t *repeated_id; /* the first few documents with a repeated id */
   size_t repeated_id_n;
   nd_bucket_stats buckets;
   nd_order order;
   bool direct;         /* the pairs are results: documents with their values */
-  uint64_t counted;    /* … of so many that share something */
-  nd_join_counts join; /* of a join */
+  uint64_t counted;    /* direct: pairs that share a shingle */
+  nd_join_counts join; /* counts of a join method */
   nd_sorter *pairs;    /* pairs of positions; finished */
 } nd_found;
 

@@ -1,4 +1,4 @@
-/* Pairing documents with equal keys: those of bands, which blocks hold, or made from rows. */
+/* Pairs of documents with equal keys, stored in blocks (bands) or computed from rows. */
 #include <stdatomic.h>
 
 #include "base/threads.h"
@@ -11,7 +11,7 @@ typedef struct keyer {
   nd_bucket_stats *stats; /* per member */
 } keyer;
 
-/* One kind's keys of a block's documents. */
+/* Reads or computes the keys of one kind for the documents of a block. */
 static nd_status read_keys(uint64_t *keys, const keyer *k, size_t block, uint32_t kind,
                            uint64_t *rows, nd_error *err) {
   const nd_finder *f = k->finder;
@@ -55,7 +55,8 @@ static nd_status find_job(void *context, unsigned member, uint64_t job, nd_error
   nd_grouper *g = NULL;
   nd_status status = keys && rows ? ND_OK : nd_fail_memory(err, most * sizeof *keys);
   if (status == ND_OK)
-    status = nd_grouper_new(&g, f->store->documents - f->out->copies, f->share, f->tmp, err);
+    status =
+        nd_grouper_new(&g, f->store->documents - f->out->copies, f->memory_per_thread, f->tmp, err);
   if (status == ND_OK && f->out->order.position) nd_grouper_by_value(g);
   if (status == ND_OK) status = add_keys(g, k, keys, rows, (uint32_t)job, err);
   nd_free(keys);

@@ -1,8 +1,7 @@
-/* Pairs of close sketches: bits that differ in few places.
+/* Pairs of sketches that differ in few bits.
  *
- * The sketches of all documents are gathered in memory, in the wanted order
- * (order.h), so that a document's position is its row; where they do not fit, they
- * are read from the store as often as they are needed. */
+ * The sketches of all documents are gathered in memory in keep order (order.h), so the position of
+ * a document is its row.  If they do not fit, they are read from the store for each pass. */
 #include "find/find_sketches.h"
 #include "candidate/hamming.h"
 
@@ -12,7 +11,7 @@ void nd_sketch_rows_clear(nd_sketch_rows *g) {
   *g = (nd_sketch_rows){0};
 }
 
-/* Copies a part of each first's row to its position. */
+/* Copies a part of the row of each first occurrence to its position. */
 static nd_status take_rows(void *to, const uint64_t *vector, const uint32_t *position, size_t n,
                            nd_error *err) {
   (void)err;
@@ -31,7 +30,7 @@ nd_status nd_sketch_rows_gather(nd_sketch_rows *g, const nd_sketch_scan *scan, n
   g->words = nd_malloc(bytes);
   g->present = nd_calloc((size_t)n / 64 + 1, sizeof *g->present);
   if (!g->words || !g->present) return nd_fail_memory(err, bytes);
-  memset(g->words, 0xff, bytes); /* those of copies: no values */
+  memset(g->words, 0xff, bytes); /* exact duplicates have no values */
   nd_sketch_scan again = *scan;
   return nd_sketch_scan_rows(&again, take_rows, g, err);
 }
@@ -53,7 +52,7 @@ nd_status nd_sketch_scan_rows(void *context, nd_vector_take take, void *to, nd_e
     for (uint32_t k = 0; status == ND_OK && k < s->blocks[i].head.docs; k++) {
       uint32_t d = s->blocks[i].first + k;
       if (f->out->same[d] != d) continue;
-      /* What is wanted moves to the front, over what has been read. */
+      /* Move the part to the front, over rows already read. */
       memmove(rows + n * each, rows + (size_t)k * r->total + q->part->at, each * sizeof *rows);
       position[n++] = nd_order_position(&f->out->order, d);
     }
@@ -76,7 +75,7 @@ nd_status nd_find_close(nd_finder *f, const nd_keys *keys, nd_error *err) {
   nd_hamming_request request = {.n = f->store->documents,
                                 .scan = nd_sketch_scan_rows,
                                 .scan_context = &scan,
-                                .memory = f->spare,
+                                .memory = f->memory,
                                 .dir = f->tmp,
                                 .words = scan.part->words,
                                 .distance = keys->distance,
@@ -87,7 +86,7 @@ nd_status nd_find_close(nd_finder *f, const nd_keys *keys, nd_error *err) {
                                 .check = check_hooks,
                                 .check_context = f};
   nd_status status = ND_OK;
-  if (nd_hamming_bytes(request.n, request.words) <= f->spare) {
+  if (nd_hamming_bytes(request.n, request.words) <= f->memory) {
     status = nd_sketch_rows_gather(&g, &scan, err);
     request.vectors = g.words;
     request.present = g.present;

@@ -1,25 +1,23 @@
-/* Rows of sketches for the steps that need those of all documents: in memory, or read
- * from the store again and again. */
+/* Sketches of all documents, in memory or read from the store for each pass. */
 #ifndef ND_FIND_FIND_SKETCHES_H
 #define ND_FIND_FIND_SKETCHES_H
 
 #include "candidate/hamming.h"
 #include "find/finder.h"
 
-/* Which sketches: the context of nd_sketch_scan_rows. */
+/* The sketch to scan: the context of nd_sketch_scan_rows. */
 typedef struct nd_sketch_scan {
   const nd_finder *finder;
   const nd_row_part *part;
 } nd_sketch_scan;
 
-/* An nd_vector_scan of an nd_sketch_scan: the part's words of every document that is its own first,
- * and its position. */
+/* An nd_vector_scan: gives the part's words and the position of every first occurrence. */
 nd_status nd_sketch_scan_rows(void *context, nd_vector_take take, void *to,
                               nd_error *err) ND_MUST_CHECK;
 
-/* The same in memory. */
+/* Sketches in memory. */
 typedef struct nd_sketch_rows {
-  uint64_t *words;   /* `each` per position; all bits set where nothing is */
+  uint64_t *words;   /* `each` per position; all bits are set if there is no sketch */
   uint64_t *present; /* a bit per position */
   uint32_t each;
 } nd_sketch_rows;

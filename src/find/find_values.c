@@ -1,8 +1,8 @@
-/* Pairs of documents of whose min values many agree: the sorted list of (value, document),
- * place by place (Williams and Giles 2013, section 3.2).
+/* Pairs of documents that share many MinHash values: for each slot of the sketch, the list (value,
+ * document) is sorted (Williams and Giles 2013, section 3.2).
  *
- * In memory where the values fit (shared_values.h).  Else they are dealt out by place in one
- * pass, and each place's list is sorted out of core. */
+ * The lists are sorted in memory if the values fit (shared_values.h).  Otherwise one pass
+ * partitions the values by slot, and each list is sorted out of core. */
 #include "base/threads.h"
 #include "candidate/deal.h"
 #include "candidate/shared_values.h"
@@ -14,8 +14,8 @@ typedef struct values {
   nd_finder *finder;
   const nd_row_part *part; /* the values of a row */
   nd_sorter *shared;       /* pairs that share a value */
-  uint32_t places;         /* so many are looked at, */
-  uint32_t needed;         /* so many must agree */
+  uint32_t slots;          /* slots to search */
+  uint32_t needed;         /* values that must match */
   nd_sketch_rows rows;
   nd_deal *deal;
   nd_bucket_stats *stats; /* per thread */
@@ -37,13 +37,13 @@ static nd_status find_near(values *v, nd_error *err) {
 
 /* --- out of core -------------------------------------------------------------- */
 
-/* Of documents that have shingles, and so values. */
+/* Partitions the values by slot. */
 static nd_status deal_values(void *to, const uint64_t *value, const uint32_t *position, size_t n,
                              nd_error *err) {
   const values *v = to;
   const uint32_t each = v->finder->settings->permutations;
   for (size_t i = 0; i < n; i++, value += each) {
-    for (uint32_t p = 0; p < v->places; p++) {
+    for (uint32_t p = 0; p < v->slots; p++) {
       uint64_t record[2] = {value[p], position[i]};
       ND_TRY(nd_deal_add(v->deal, p, record, err));
     }
@@ -51,19 +51,19 @@ static nd_status deal_values(void *to, const uint64_t *value, const uint32_t *po
   return ND_OK;
 }
 
-static nd_status place_job(void *context, unsigned member, uint64_t place, nd_error *err) {
+static nd_status slot_job(void *context, unsigned member, uint64_t slot, nd_error *err) {
   const values *v = context;
   const nd_finder *f = v->finder;
-  const uint64_t n = nd_deal_count(v->deal, (uint32_t)place);
+  const uint64_t n = nd_deal_count(v->deal, (uint32_t)slot);
   uint64_t *record = nd_malloc(ROOM * 2 * sizeof *record);
   nd_grouper *g = NULL;
   nd_status status = record ? nd_hooks_check(f->source->hooks, err)
                             : nd_fail_memory(err, ROOM * 2 * sizeof *record);
-  if (status == ND_OK) status = nd_grouper_new(&g, n, f->share, f->tmp, err);
+  if (status == ND_OK) status = nd_grouper_new(&g, n, f->memory_per_thread, f->tmp, err);
   if (status == ND_OK && f->out->order.position) nd_grouper_by_value(g);
   for (uint64_t done = 0; done < n && status == ND_OK;) {
     size_t m = n - done < ROOM ? (size_t)(n - done) : ROOM;
-    status = nd_deal_read(record, v->deal, (uint32_t)place, done, m, err);
+    status = nd_deal_read(record, v->deal, (uint32_t)slot, done, m, err);
     for (size_t i = 0; i < m && status == ND_OK; i++)
       status = nd_grouper_add(g, record[2 * i], record[2 * i + 1], err);
     done += m;
@@ -83,17 +83,17 @@ static nd_status find_far(values *v, nd_error *err) {
   nd_sketch_scan scan = {f, v->part};
   v->stats = nd_calloc(threads, sizeof *v->stats);
   if (!v->stats) return nd_fail_memory(err, threads * sizeof *v->stats);
-  ND_TRY(nd_deal_new(&v->deal, v->places, 2, f->spare, f->tmp, err));
+  ND_TRY(nd_deal_new(&v->deal, v->slots, 2, f->memory, f->tmp, err));
   ND_TRY(nd_sketch_scan_rows(&scan, deal_values, v, err));
   ND_TRY(nd_deal_finish(v->deal, err));
-  ND_TRY(nd_threads_run(threads, v->places, place_job, v, err));
+  ND_TRY(nd_threads_run(threads, v->slots, slot_job, v, err));
   for (unsigned i = 0; i < threads; i++) nd_bucket_stats_add(&f->out->buckets, &v->stats[i]);
   return ND_OK;
 }
 
 /* --- counting ------------------------------------------------------------------- */
 
-/* A row in memory, or read into `room`. */
+/* Returns a row in memory, or reads it into `room`. */
 static nd_status row_of(const uint64_t **out, const values *v, uint32_t position, uint64_t *room,
                         nd_error *err) {
   const nd_finder *f = v->finder;
@@ -109,10 +109,10 @@ typedef struct agreeing {
   const values *values;
   uint64_t *room; /* for two rows */
   const uint64_t *left;
-  uint32_t have; /* whose row is `left` */
+  uint32_t have; /* the position of the row `left` */
 } agreeing;
 
-/* Of the pairs that share a value, those that share enough of them. */
+/* Keeps the pairs that share enough values. */
 static nd_status keep_agreeing(void *context, nd_item *items, size_t n, nd_error *err) {
   agreeing *g = context;
   const values *v = g->values;
@@ -141,18 +141,17 @@ static nd_status count(const values *v, nd_error *err) {
   return status;
 }
 
-/* Every pair that shares a value is counted (Williams, Giles 2013, section 3.2). */
 nd_status nd_find_values(nd_finder *f, const nd_sketch *sketch, nd_error *err) {
   const nd_settings *s = f->settings;
   uint32_t k = s->permutations;
-  /* The smallest number of values whose share reaches the threshold, which is above 0. */
+  /* The smallest number of equal values that reaches the threshold, which is above 0. */
   uint64_t least = ((uint64_t)k * s->threshold.num + s->threshold.den - 1) / s->threshold.den;
   values v = {.finder = f, .part = nd_row_find(&s->row, sketch), .needed = (uint32_t)least};
-  v.places = k - v.needed + 1;
+  v.slots = k - v.needed + 1;
   const nd_sketch_scan scan = {f, v.part};
-  bool fits = f->store->documents * (k * sizeof(uint64_t) + 12) <= f->spare;
+  bool fits = f->store->documents * (k * sizeof(uint64_t) + 12) <= f->memory;
   nd_status status =
-      nd_sorter_new(&v.shared, nd_budget(f->spare, ND_SHARE_VALUES), f->tmp, true, err);
+      nd_sorter_new(&v.shared, nd_budget(f->memory, ND_SHARE_VALUES), f->tmp, true, err);
   if (status == ND_OK) nd_sorter_sum(v.shared);
   if (status == ND_OK && fits) status = nd_sketch_rows_gather(&v.rows, &scan, err);
   if (status == ND_OK) status = fits ? find_near(&v, err) : find_far(&v, err);

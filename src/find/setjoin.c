@@ -1,7 +1,7 @@
-/* Documents → sets (or strings) in memory → join → candidates; see setjoin.h.
+/* Joins documents as sets or strings in memory; see setjoin.h.
  *
- * The join works on 64-bit fingerprints of shingles and misses nothing; the
- * verifier, which compares bytes, follows as for every method. */
+ * The join compares 64-bit fingerprints of shingles, so it misses no pair; the verifier, which
+ * compares bytes, drops false ones. */
 #include "find/setjoin.h"
 
 #include <xxhash.h>
@@ -14,7 +14,7 @@
 
 enum { JOB_DOCUMENTS = 1 << 10 };
 
-/* Scratch of one thread. */
+/* Scratch of a thread. */
 typedef struct reader {
   nd_texts *texts;
   nd_buf text;
@@ -36,7 +36,7 @@ static nd_status add_document(nd_setjoin_part *p, reader *r, const nd_setjoin *j
     if (s->sample.on)
       ND_TRY(nd_sampler_run(&r->sampler, &emptied, &g->shingles, g->tokens,
                             XXH3_64bits(text.p, text.n), err));
-    if (j->spill) ND_TRY(nd_shingler_sort(g, err)); /* what a record of a block is */
+    if (j->spill) ND_TRY(nd_shingler_sort(g, err)); /* records of blocks are sorted */
     ND_TRY(nd_buf_append(&p->bytes, g->shingles.fingerprint, g->shingles.n * 8, err));
   }
   ND_TRY(nd_array_grow(&p->end, &p->cap, p->n + 1, sizeof *p->end, err));
@@ -89,7 +89,7 @@ nd_status nd_setjoin_read(nd_setjoin *j, nd_setjoin_take take, uint64_t bytes_at
   return nd_threads_run(j->source->settings->threads, jobs, read_job, &all, err);
 }
 
-/* One pair of records on its way to the candidates; `last` empties the batch. */
+/* Adds a pair of records to the candidates; `last` flushes the batch. */
 static nd_status give(nd_setjoin *j, uint32_t x, uint32_t y, bool last, nd_error *err) {
   const nd_order *order = &j->found->order;
   uint32_t p = nd_order_position(order, j->joined[x]);
@@ -111,7 +111,7 @@ static nd_status take_edits(void *context, const nd_edit_pair *pair, size_t n, n
   return ND_OK;
 }
 
-/* Adds up what the joins of several batches counted. */
+/* Adds the counts of one batch to those of all. */
 static void add_counts(nd_join_counts *to, const nd_join_counts *from) {
   to->given = 1;
   to->index_entries += from->index_entries;
@@ -139,7 +139,7 @@ static nd_status join_sets(nd_setjoin *j, nd_setjoin_batch *b, nd_error *err) {
   nd_buf_clear(&b->bytes);
   if (status == ND_OK) status = nd_join_run(&sets, &o, take_sets, j, &stats, err);
   nd_sets_clear(&sets);
-  if (!j->spill) { /* blocks are counted by who makes them */
+  if (!j->spill) { /* setjoin_blocks.c counts its records itself */
     j->found->join.records = stats.records;
     j->found->join.tokens = stats.tokens;
   }
@@ -187,7 +187,7 @@ nd_status nd_setjoin_run(nd_setjoin *j, nd_setjoin_batch *b, nd_error *err) {
 
 /* --- all in memory ---------------------------------------------------------------------------*/
 typedef struct gathering {
-  nd_setjoin join; /* first: what the readers see */
+  nd_setjoin join; /* first, because readers cast to it */
   nd_setjoin_part *part;
 } gathering;
 
@@ -198,7 +198,7 @@ static nd_status keep_part(nd_setjoin *j, uint64_t first, nd_setjoin_part *p, nd
   return ND_OK;
 }
 
-/* The parts as one run of bytes. */
+/* Concatenates the parts. */
 static nd_status gather(nd_setjoin_batch *b, gathering *g, uint64_t parts, nd_error *err) {
   const size_t unit = nd_setjoin_unit(&g->join);
   size_t total = 0;
@@ -236,7 +236,7 @@ static nd_status join_in_memory(gathering *g, nd_error *err) {
   return status;
 }
 
-/* About how much memory a join of everything takes. */
+/* Estimates the memory of a join of all documents. */
 static uint64_t estimate(const nd_setjoin *j) {
   const nd_store *s = j->source->store;
   uint64_t units = j->texts ? 0 : nd_source_shingles(j->source);
@@ -256,7 +256,7 @@ static nd_status run(gathering *g, nd_error *err) {
     if (other && d == j->source->split) j->split = j->n;
     if (same[d] == d) j->document[j->n++] = d;
   }
-  /* One of the collections has nothing to compare. */
+  /* If one collection has nothing to compare, there is no pair. */
   if (other && (j->split == 0 || j->split == j->n)) return ND_OK;
   ND_TRY(estimate(j) <= j->memory ? join_in_memory(g, err) : nd_setjoin_blocks(j, err));
   nd_join_counts *c = &j->found->join;
@@ -269,7 +269,7 @@ nd_status nd_setjoin_pairs(nd_finder *f, nd_join_method method, nd_error *err) {
   gathering g = {.join = {.method = method,
                           .found = f->out,
                           .source = f->source,
-                          .memory = f->spare,
+                          .memory = f->memory,
                           .tmp = f->tmp,
                           .texts = f->settings->similarity->of_texts != NULL}};
   nd_status status = run(&g, err);

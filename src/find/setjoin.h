@@ -6,9 +6,9 @@
 #include "find/finder.h"
 #include "join/join.h"
 
-/* Adds every pair that reaches the threshold to the candidates.  What does not fit the finder's
- * memory is joined in blocks, with the same result.  Texts are joined by the nd_edit_method of
- * the same number. */
+/* Adds every pair that reaches the threshold to the candidates.  If the documents do not fit the
+ * finder's memory, they are joined in blocks, with the same result.  Texts are joined by the
+ * nd_edit_method of the same number. */
 nd_status nd_setjoin_pairs(nd_finder *f, nd_join_method method, nd_error *err) ND_MUST_CHECK;
 
 #endif

@@ -1,12 +1,12 @@
-/* Joining more documents than memory holds; see setjoin.h.
+/* Joins of more documents than fit in memory; see setjoin.h.
  *
- *   1  every document's features (sorted, each once) or text goes to a file
- *   2  records are ordered by size and cut into blocks, two of which fit the memory; the
- *      file is written anew in that order
- *   3  every block is joined with itself and with those after it, as long as their sizes
- *      allow a pair: at a high threshold with few of them
+ *   1  Write the distinct features, sorted, or the text of every document to a file.
+ *   2  Sort records by size, split them into blocks of which two fit in memory, and write a
+ *      second file in that order.
+ *   3  Join each block with itself and with later blocks whose sizes allow similar pairs; at a
+ *      high threshold these are few.
  *
- * A pair is found in exactly one of the joins, whatever the blocks are. */
+ * Each pair is found by exactly one of the joins, for any blocks. */
 #include <stdatomic.h>
 #include <unistd.h>
 
@@ -25,12 +25,12 @@ typedef struct block {
 typedef struct nd_setjoin_spill {
   int fd, ordered; /* files: as read, and block after block */
   _Atomic uint64_t written;
-  uint64_t *offset;   /* per record: where it lies, in bytes */
-  uint32_t *length;   /* … its units */
+  uint64_t *offset;   /* per record: in bytes */
+  uint32_t *length;   /* per record: in units */
   uint32_t *order;    /* records by side and size */
-  uint32_t *document; /* of the records in that order */
+  uint32_t *document; /* their documents, in that order */
   block *block;
-  size_t blocks, block_cap, other; /* blocks from `other` on are of the other collection */
+  size_t blocks, block_cap, other; /* blocks from `other` on: the reference collection */
 } nd_setjoin_spill;
 
 static nd_status spill_part(nd_setjoin *j, uint64_t first, nd_setjoin_part *p, nd_error *err) {
@@ -48,7 +48,7 @@ static nd_status spill_part(nd_setjoin *j, uint64_t first, nd_setjoin_part *p, n
   return ND_OK;
 }
 
-/* Records by side, then size, then number. */
+/* Sorts records by side, then size, then number. */
 static nd_status order_records(nd_setjoin *j, nd_error *err) {
   nd_setjoin_spill *s = j->spill;
   nd_item *items = nd_malloc(j->n * sizeof *items), *spare = nd_malloc(j->n * sizeof *spare);
@@ -90,7 +90,7 @@ static nd_status plan_blocks(nd_setjoin *j, nd_error *err) {
   return ND_OK;
 }
 
-/* The second file, written a megabyte at a time. */
+/* Writes the second file, through a buffer. */
 static nd_status write_ordered(nd_setjoin *j, nd_buf *room, nd_error *err) {
   nd_setjoin_spill *s = j->spill;
   const size_t unit = nd_setjoin_unit(j);
@@ -149,12 +149,12 @@ static nd_status join_blocks(nd_setjoin *j, const block *x, const block *y, nd_e
   return status;
 }
 
-/* May records of these sizes be similar? */
+/* Tests whether the sizes of two blocks allow similar records. */
 static bool close_enough(const nd_setjoin *j, const nd_set_bounds *bounds, const block *x,
                          const block *y) {
   const block *small = x->least <= y->least ? x : y, *large = small == x ? y : x;
   if (small->most >= large->least) return true;
-  /* A letter has at most four bytes. */
+  /* A code point has at most four bytes. */
   if (j->texts)
     return large->least - small->most <= 4 * (uint64_t)j->source->settings->threshold.num;
   return small->most >= nd_set_min_size(bounds, large->least);

@@ -228,7 +228,7 @@ nd_status nd_job_match(nd_run *j, const char *work, nd_error *err) {
   }
   ND_TRY(nd_verify_pairs(&j->verified, &j->found, &j->source, work, verify_tick, &v, err));
   s->candidates = j->verified.candidates;
-  s->spared = j->verified.spared;
+  s->skipped = j->verified.skipped;
   nd_sorter_free(j->found.pairs);
   j->found.pairs = NULL;
   s->verify_seconds = nd_job_lap(j);

@@ -4,7 +4,7 @@
 #include "settings/method.h"
 
 static nd_status find_exact(nd_finder *f, nd_error *err) {
-  return nd_exact_pairs(f->out, f->source, f->spare, f->tmp, err);
+  return nd_exact_pairs(f->out, f->source, f->memory, f->tmp, err);
 }
 
 const nd_method nd_method_exact = {.name = "exact",

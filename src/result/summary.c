@@ -69,7 +69,7 @@ static void put_method(nd_json_out *out, const nd_run *j) {
     nd_json_put_count(out, "hot_buckets", s->hot_buckets);
     nd_json_put_count(out, "documents_in_hot_buckets", s->hot_documents);
     nd_json_put_count(out, "largest_bucket", s->largest_bucket);
-    nd_json_put_count(out, "spared_star_edges", s->spared);
+    nd_json_put_count(out, "spared_star_edges", s->skipped);
   }
   nd_json_put_count(out, "max_document_in_force", s->max_document);
   nd_json_put_end(out, '}');

@@ -310,7 +310,7 @@ void nd_settle_counts(nd_summary *out, const nd_settle *t) {
   const nd_summary *s = &t->summary;
   out->pairs = s->pairs;
   out->candidates = t->job.verified.candidates;
-  out->spared = t->job.verified.spared;
+  out->skipped = t->job.verified.skipped;
   out->copies = t->job.found.copies;
   out->dropped = s->dropped;
   out->kept = s->kept;

@@ -1,15 +1,15 @@
-/* Groups of pairs by union-find; see together.h. */
+/* Groups of pairs by union-find; see pair_groups.h. */
 #include "verify/pair_groups.h"
 
 #include "base/hash.h"
 #include "cluster/union_find.h"
 
-/* A job ends after so many pairs; one group's only after more, as another
- * thread would have to read its documents again. */
+/* Pairs per job.  A job within one group is longer, because another thread would have to read the
+ * group's documents again. */
 enum { JOB = 1 << 10, GROUP_JOB = 1 << 13 };
 
-/* So many pairs per document and more: together.  A document in a group costs
- * about as much as three comparisons of two like ones. */
+/* Least pairs per document for which a group pays: adding a document to a group costs about as
+ * much as comparing three similar pairs. */
 enum { DENSE = 2 };
 
 void nd_pair_groups_clear(nd_pair_groups *t) {
@@ -48,7 +48,7 @@ static nd_status reserve(nd_pair_groups *t, size_t n, nd_error *err) {
   return ND_OK;
 }
 
-/* A document's number among those of the list; *count grows with new ones. */
+/* Returns the number of a document within the plan; adds it if it is new. */
 static uint32_t local_number(nd_pair_groups *t, uint32_t document, uint32_t *count) {
   size_t i = (size_t)nd_mix(document) & (t->slots - 1);
   for (; t->slot[i]; i = (i + 1) & (t->slots - 1))
@@ -60,7 +60,7 @@ static uint32_t local_number(nd_pair_groups *t, uint32_t document, uint32_t *cou
   return number;
 }
 
-/* Unites what hangs together; returns how many documents there are. */
+/* Unites connected pairs; returns the number of documents. */
 static uint32_t unite(nd_pair_groups *t, const nd_item *items, size_t n) {
   uint32_t count = 0;
   memset(t->slot, 0, t->slots * sizeof *t->slot);
@@ -79,7 +79,7 @@ static nd_status add_job(nd_pair_groups *t, size_t begin, size_t end, nd_error *
   return ND_OK;
 }
 
-/* Cuts the places into jobs, within a group only when it is large. */
+/* Splits the plan into jobs; splits a group only if it is large. */
 static nd_status cut(nd_pair_groups *t, nd_error *err) {
   size_t begin = 0;
   t->job_n = 0;
@@ -108,7 +108,7 @@ nd_status nd_pair_groups_plan(nd_pair_groups *t, const nd_item *items, size_t n,
     t->local[i] = nd_union_root(t->parent, t->local[i]);
     t->pairs[t->local[i]]++;
   }
-  /* Where each group's pairs begin; the others come last. */
+  /* Assign each group a range; pairs of no group come last. */
   uint32_t at = 0;
   for (uint32_t d = 0; d < count; d++) {
     uint32_t pairs = t->pairs[d];
@@ -119,9 +119,9 @@ nd_status nd_pair_groups_plan(nd_pair_groups *t, const nd_item *items, size_t n,
   for (size_t i = 0; i < n; i++) {
     uint32_t root = groups ? t->local[i] : 0;
     bool dense = groups && t->members[root] != ND_ALONE;
-    uint32_t place = dense ? t->members[root]++ : at++;
-    t->item[place] = (uint32_t)i;
-    t->group[place] = dense ? root : ND_ALONE;
+    uint32_t index = dense ? t->members[root]++ : at++;
+    t->item[index] = (uint32_t)i;
+    t->group[index] = dense ? root : ND_ALONE;
   }
   return cut(t, err);
 }

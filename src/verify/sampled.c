@@ -6,21 +6,21 @@
 enum { SLOTS = 512 };
 
 typedef struct kept {
-  uint32_t document; /* UINT32_MAX: nobody's */
+  uint32_t document; /* UINT32_MAX: the slot is empty */
   uint32_t n;
   uint64_t modulus;
-  uint64_t *key; /* rising */
+  uint64_t *key; /* ascending */
   size_t cap;
 } kept;
 
 struct nd_sampled {
   const nd_settings *settings;
   uint64_t memory, bytes;
-  size_t hand_over; /* the next slot to give up */
+  size_t oldest; /* the next slot to evict */
   nd_buf text;
   nd_shingler shingler;
   nd_sampler sampler;
-  kept slot[SLOTS + 1]; /* by number modulo SLOTS; the last for one that clashes */
+  kept slot[SLOTS + 1]; /* by number modulo SLOTS; the last is for a collision within a pair */
 };
 
 nd_status nd_sampled_new(nd_sampled **out, const nd_settings *settings, uint64_t memory,
@@ -65,7 +65,7 @@ static nd_status load(nd_sampled *s, kept *k, nd_texts *texts, uint32_t document
   return ND_OK;
 }
 
-/* The kept shingles of a document; those of `other` stay where they are. */
+/* Returns the kept shingles of a document, without evicting those of `other`. */
 static nd_status get(kept **out, nd_sampled *s, nd_texts *texts, uint32_t document, uint32_t other,
                      nd_error *err) {
   size_t at = document % SLOTS;
@@ -73,7 +73,7 @@ static nd_status get(kept **out, nd_sampled *s, nd_texts *texts, uint32_t docume
   *out = &s->slot[at];
   if (s->slot[at].document == document) return ND_OK;
   for (size_t tries = 0; s->bytes > s->memory && tries < SLOTS; tries++) {
-    kept *k = &s->slot[s->hand_over++ % SLOTS];
+    kept *k = &s->slot[s->oldest++ % SLOTS];
     if (k->document == other || k == *out) continue;
     s->bytes -= k->cap * sizeof *k->key;
     nd_free(k->key);

@@ -35,22 +35,23 @@ typedef struct checker {
       nd_prepared document;
       uint32_t number;
     } * prepared;          /* by number modulo PREPARED */
-    size_t bytes, oldest;  /* of them all; the next one to give up */
+    size_t bytes;          /* of all prepared documents */
+    size_t oldest;         /* the next one to evict */
     uint64_t *row;         /* two rows of sketches */
-    uint32_t row_document; /* whose the first of them is */
+    uint32_t row_document; /* the document of the first row */
     bool have_left;
     uint32_t left_document;
     nd_group *group;
-    uint32_t group_number; /* which one of the plan it holds; ND_ALONE: none */
-    size_t group_pairs;    /* compared since it was empty */
-    bool thrashing;        /* the group does not fit: two at a time */
+    uint32_t group_number; /* its number in the plan; ND_ALONE: none */
+    size_t group_pairs;    /* pairs compared since it was empty */
+    bool thrashing;        /* the group does not fit: compare pair by pair */
   } * workers;             /* one per thread */
   nd_pair_groups plan;
-  const nd_method *judge; /* of rows; NULL: none */
-  bool texts;             /* the documents are compared */
-  bool all;               /* no threshold */
-  bool whole;             /* no sample either */
-  size_t prepared_bytes;  /* of one thread */
+  const nd_method *judge; /* compares rows; NULL: none does */
+  bool texts;             /* compare the documents */
+  bool all;               /* ignore the threshold */
+  bool whole;             /* ignore --sample */
+  size_t prepared_bytes;  /* budget of one thread */
   const nd_order *order;
 } checker;
 
@@ -97,8 +98,8 @@ static nd_status make_workers(checker *c, nd_error *err) {
   return ND_OK;
 }
 
-/* Documents of one cluster come again and again: they stay prepared, within a
- * share of the memory. */
+/* Evicts prepared documents until at most `most` bytes are in use, but not `but` and the left
+ * one. */
 static void make_room(struct worker *w, size_t most, uint32_t but) {
   for (size_t tries = 0; w->bytes > most && tries < PREPARED; tries++) {
     size_t k = w->oldest++ % PREPARED;
@@ -142,7 +143,7 @@ static nd_status set_left(struct worker *w, const checker *c, uint32_t a, nd_err
 static nd_status compare_texts(nd_overlap *out, struct worker *w, const checker *c, uint32_t a,
                                uint32_t b, nd_error *err) {
   if (!w->have_left || w->left_document != a) ND_TRY(set_left(w, c, a, err));
-  if (a % PREPARED == b % PREPARED) { /* they cannot both be prepared in one place */
+  if (a % PREPARED == b % PREPARED) { /* one slot cannot hold both */
     ND_TRY(nd_texts_get(&w->right, w->texts, b, err));
     return nd_comparer_right(out, w->comparer, nd_buf_str(&w->right), err);
   }
@@ -154,9 +155,9 @@ static nd_status compare_texts(nd_overlap *out, struct worker *w, const checker 
   return ND_OK;
 }
 
-/* A group shares its memory with the prepared documents, which give way.  One
- * that outgrows it is begun again; when that happens after few pairs, the rest
- * of it is compared two at a time. */
+/* Starts an empty group.  Prepared documents are evicted when the group needs their memory.  A
+ * group that outgrows the memory is started again; if it held only a few pairs, the rest of it is
+ * compared pair by pair. */
 static void begin_group(struct worker *w, uint32_t number) {
   nd_group_empty(w->group);
   w->have_left = false;
@@ -211,14 +212,14 @@ static nd_status compare_rows(uint64_t *value, bool *similar, struct worker *w, 
   return ND_OK;
 }
 
-/* By sketches, by the documents, or by both. */
+/* Chooses whether sketches, documents or both decide. */
 static void choose_judge(checker *c) {
   const nd_method *m = c->settings->confirm;
   c->texts = c->settings->verify == ND_VERIFY_EXACT || c->settings->verify == ND_VERIFY_SAMPLE;
   c->judge = m->judge && (m->defined || !c->texts) ? m : NULL;
 }
 
-/* The pair's value, or not_similar when it misses the threshold. */
+/* Sets the value of a pair, or not_similar below the threshold. */
 static nd_status compare(uint64_t *value, struct worker *w, const checker *c, uint32_t a,
                          uint32_t b, nd_error *err) {
   const nd_settings *s = c->settings;
@@ -312,31 +313,31 @@ static nd_status judge_texts(void *context, nd_item *items, size_t n, nd_error *
   return check_items(context, items, n, err);
 }
 
-/* The rounds: what has been read, and who has claimed whom so far. */
+/* State between rounds. */
 typedef struct rounds {
   nd_verified *out;
   const nd_found *found;
   nd_item *items;
-  uint32_t *claimed; /* per position: by which other one; UINT32_MAX: nobody */
+  uint32_t *assigned; /* per position: the kept position it is assigned to; UINT32_MAX: none */
   nd_verify_judge judge;
   void *context;
 } rounds;
 
-/* One round: read, compare, keep those that reach the threshold. */
-static nd_status confirm_round(bool *more, rounds *r, nd_error *err) {
+/* Reads, compares and keeps one round of pairs. */
+static nd_status verify_round(bool *more, rounds *r, nd_error *err) {
   const nd_found *found = r->found;
   nd_verified *out = r->out;
   nd_item *items = r->items;
-  uint32_t *claimed = r->claimed;
+  uint32_t *assigned = r->assigned;
   size_t got, n = 0, kept = 0;
   ND_TRY(nd_sorter_next(&got, items, ROUND, found->pairs, err));
   *more = got > 0;
   for (size_t i = 0; i < got; i++) {
     const nd_pair p = nd_pair_of(items[i].key);
-    bool spared = items[i].value == ND_PAIR_STAR && claimed[p.a] != UINT32_MAX &&
-                  claimed[p.a] == claimed[p.b];
-    if (spared)
-      out->spared++;
+    bool skip = items[i].value == ND_PAIR_STAR && assigned[p.a] != UINT32_MAX &&
+                assigned[p.a] == assigned[p.b];
+    if (skip)
+      out->skipped++;
     else
       items[n++] = items[i];
   }
@@ -345,7 +346,7 @@ static nd_status confirm_round(bool *more, rounds *r, nd_error *err) {
   for (size_t i = 0; i < n; i++) {
     if (items[i].value == not_similar) continue;
     const nd_pair p = nd_pair_of(items[i].key);
-    if (claimed[p.a] == UINT32_MAX && claimed[p.b] == UINT32_MAX) claimed[p.b] = p.a;
+    if (assigned[p.a] == UINT32_MAX && assigned[p.b] == UINT32_MAX) assigned[p.b] = p.a;
     const uint32_t a = found->same[nd_order_document(&found->order, p.a)];
     const uint32_t b = found->same[nd_order_document(&found->order, p.b)];
     items[kept++] = (nd_item){nd_pair_ascending(a, b), items[i].value};
@@ -362,16 +363,16 @@ nd_status nd_verify_by(nd_verified *out, const nd_found *found, const nd_verify_
   rounds r = {
       .out = out, .found = found, .judge = request->judge, .context = request->judge_context};
   r.items = nd_malloc(ROUND * sizeof *r.items);
-  r.claimed = nd_malloc(documents * sizeof *r.claimed);
-  nd_status status = r.items && r.claimed ? ND_OK : nd_fail_memory(err, documents * 4);
-  for (uint64_t d = 0; status == ND_OK && d < documents; d++) r.claimed[d] = UINT32_MAX;
+  r.assigned = nd_malloc(documents * sizeof *r.assigned);
+  nd_status status = r.items && r.assigned ? ND_OK : nd_fail_memory(err, documents * 4);
+  for (uint64_t d = 0; status == ND_OK && d < documents; d++) r.assigned[d] = UINT32_MAX;
   bool more = true;
   while (status == ND_OK && more) {
-    status = confirm_round(&more, &r, err);
+    status = verify_round(&more, &r, err);
     if (status == ND_OK && request->tick && request->tick(request->tick_context, out->candidates))
       status = nd_fail(err, ND_ERR_CANCELLED, "interrupted");
   }
-  nd_free(r.claimed);
+  nd_free(r.assigned);
   nd_free(r.items);
   if (status == ND_OK) status = nd_sorter_finish(out->sorted, err);
   return status;

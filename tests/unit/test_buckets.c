@@ -1,5 +1,5 @@
-/* Groups and candidate pairs against a naive map of keys: in memory, spilled,
- * hot and not, with repeats of star edges spared. */
+/* Groups and candidate pairs against a naive map of keys: in memory and spilled, with and without
+ * oversized buckets and repeated star edges. */
 #include <dirent.h>
 #include <errno.h>
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-/* Which pairs are compared together, against groups found by brute force. */
+/* Plans of pair groups, compared with groups found by brute force. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -83,7 +83,7 @@ static void groups_are_the_connected_pairs(void **state) {
     nd_item items[1000];
     uint64_t most = round % 3 ? 40 : 1000, side = 1 + nd_rng_below(&rng, 12);
     size_t n = (size_t)nd_rng_below(&rng, most + 1);
-    for (size_t i = 0; i < n; i++) { /* documents of one block of `side` meet */
+    for (size_t i = 0; i < n; i++) { /* pairs within a block of `side` documents */
       uint64_t a = nd_rng_below(&rng, DOCUMENTS - 1);
       uint64_t b = a / side * side + nd_rng_below(&rng, side);
       if (b == a || b >= DOCUMENTS) b = a + 1;
@@ -100,8 +100,8 @@ static void groups_are_the_connected_pairs(void **state) {
   nd_pair_groups_clear(&t);
 }
 
-/* A large group is cut for the threads, small ones are not. */
-static void jobs_are_cut(void **state) {
+/* A large group becomes several jobs; small ones stay in one job each. */
+static void only_large_groups_are_split_into_jobs(void **state) {
   (void)state;
   nd_pair_groups t = {0};
   size_t n = 0;
@@ -124,7 +124,7 @@ static void jobs_are_cut(void **state) {
   free(items);
 }
 
-static void memory_faults(void **state) {
+static void every_failed_allocation_is_reported(void **state) {
   (void)state;
   const nd_item items[] = {{UINT64_C(0) << 32 | 1, 0}, {UINT64_C(1) << 32 | 2, 0}};
   bool hit = true;
@@ -141,7 +141,7 @@ static void memory_faults(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(groups_are_the_connected_pairs),
-                                     cmocka_unit_test(jobs_are_cut),
-                                     cmocka_unit_test(memory_faults)};
+                                     cmocka_unit_test(only_large_groups_are_split_into_jobs),
+                                     cmocka_unit_test(every_failed_allocation_is_reported)};
   return cmocka_run_group_tests(tests, setup, NULL);
 }

@@ -1,5 +1,5 @@
-/* Passages that recur on a site: pages of one frame, each with a story of its own, are compared
- * without it; and every place of the counting fails once. */
+/* --ignore-boilerplate on pages with a common frame, and with a failure of each system call and
+ * allocation. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -67,7 +67,7 @@ static nd_status run(void *context) {
                   NULL, &err);
 }
 
-static void frames_do_not_count(void **state) {
+static void recurring_frames_are_not_compared(void **state) {
   (void)state;
   ok(run(NULL));
   assert_memory_equal(found, "p4\tp5\t", 6);
@@ -76,13 +76,13 @@ static void frames_do_not_count(void **state) {
   assert_int_equal(summary.boilerplate_tokens, PAGES * FRAME);
 }
 
-static void every_place(void **state) {
+static void every_failure_is_reported(void **state) {
   (void)state;
   assert_true(every_place_fails(run, NULL) > 40);
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(frames_do_not_count),
-                                     cmocka_unit_test(every_place)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(recurring_frames_are_not_compared),
+                                     cmocka_unit_test(every_failure_is_reported)};
   return cmocka_run_group_tests(tests, setup, teardown);
 }
