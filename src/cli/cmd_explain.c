@@ -17,24 +17,24 @@ static int wants_colour(void) {
   return isatty(STDOUT_FILENO) && !(no && no[0]) && !(term && strcmp(term, "dumb") == 0);
 }
 
-static nd_status explain(nd_summary *s, nd_explain_request *request, const char *path,
+static nd_status explain(nd_summary *s, nd_explain_request request, const char *path,
                          const nd_options *options, const nd_hooks *hooks, nd_error *err) {
   nd_sink out = cli_stdout_coloured();
-  request->sink = &out;
-  if (!path) return nd_explain(s, request, options, hooks, err);
-  request->form = ND_EXPLAIN_HTML;
-  if (strcmp(path, "-") == 0) return nd_explain(s, request, options, hooks, err);
-  const char *const files[] = {request->a, request->b};
-  const bool by_file = request->input_n == 0;
+  request.sink = &out;
+  if (!path) return nd_explain(s, &request, options, hooks, err);
+  request.form = ND_EXPLAIN_HTML;
+  if (strcmp(path, "-") == 0) return nd_explain(s, &request, options, hooks, err);
+  const char *const files[] = {request.a, request.b};
+  const bool by_file = request.input_n == 0;
   const nd_output_request place = {.path = path,
                                    .kind = ND_OUTPUT_PAGE,
-                                   .inputs = by_file ? files : request->inputs,
-                                   .input_n = by_file ? 2 : request->input_n};
+                                   .inputs = by_file ? files : request.inputs,
+                                   .input_n = by_file ? 2 : request.input_n};
   nd_output *file;
   nd_status status = nd_output_open(&file, &place, options, err);
   if (status != ND_OK) return status;
   out = nd_output_sink(file);
-  status = nd_explain(s, request, options, hooks, err);
+  status = nd_explain(s, &request, options, hooks, err);
   return nd_output_close(file, status, err);
 }
 
@@ -56,7 +56,7 @@ static int run(const cli_command *self, const cli_args *args) {
                                   .width = cli_width(stdout),
                                   .whole = args->extra[WHOLE] != NULL};
     cli_progress_start(&progress, args->options, &hooks);
-    nd_status status = explain(&s, &request, args->extra[OUTPUT], args->options, &hooks, &err);
+    nd_status status = explain(&s, request, args->extra[OUTPUT], args->options, &hooks, &err);
     cli_progress_end(&progress);
     exit_status = cli_exit(status, &err, &s);
   }

@@ -37,7 +37,7 @@ static void range_of(char *out, size_t room, const nd_plan_group *g) {
 }
 
 static void report_groups(const nd_plan_result *r, const nd_plan_request *q) {
-  const double goal = strtod(q->precision, NULL);
+  const double goal = q->precision ? strtod(q->precision, NULL) : 0;
   char range[64];
   for (unsigned i = 0; i < r->groups; i++) {
     const nd_plan_group *g = &r->group[i];

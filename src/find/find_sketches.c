@@ -69,7 +69,7 @@ static nd_status check_hooks(void *context, nd_error *err) {
 }
 
 nd_status nd_find_close(nd_finder *f, const nd_keys *keys, nd_error *err) {
-  nd_sketch_scan scan = {f, nd_row_find(&f->settings->row, keys->vector)};
+  nd_sketch_scan scan = {f, nd_row_get(&f->settings->row, keys->vector)};
   nd_sketch_rows g = {0};
   nd_hamming_stats stats = {0};
   nd_hamming_request request = {.n = f->store->documents,

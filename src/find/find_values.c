@@ -146,7 +146,7 @@ nd_status nd_find_values(nd_finder *f, const nd_sketch *sketch, nd_error *err) {
   uint32_t k = s->permutations;
   /* The smallest number of equal values that reaches the threshold, which is above 0. */
   uint64_t least = ((uint64_t)k * s->threshold.num + s->threshold.den - 1) / s->threshold.den;
-  values v = {.finder = f, .part = nd_row_find(&s->row, sketch), .needed = (uint32_t)least};
+  values v = {.finder = f, .part = nd_row_get(&s->row, sketch), .needed = (uint32_t)least};
   v.slots = k - v.needed + 1;
   const nd_sketch_scan scan = {f, v.part};
   bool fits = f->store->documents * (k * sizeof(uint64_t) + 12) <= f->memory;

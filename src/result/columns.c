@@ -27,7 +27,7 @@ static nd_status put_cell(table *t, nd_pair_column column, size_t i, nd_error *e
   if (column.exact && !t->exact) return ND_OK;
   if (!column.sketch)
     return nd_lines_value(out, s->similarity, (column.exact ? t->exact : t->pairs)[i].value, err);
-  const uint32_t at = nd_row_find(&s->row, column.sketch)->at;
+  const uint32_t at = nd_row_get(&s->row, column.sketch)->at;
   return column.sketch->show(out, s, t->a + at, t->b + at, err);
 }
 

@@ -34,10 +34,17 @@ static inline bool nd_row_has(const nd_row *r, const nd_sketch *sketch) {
   return nd_row_find(r, sketch) != NULL;
 }
 
+/* The row must have the sketch. */
+static inline const nd_row_part *nd_row_get(const nd_row *r, const nd_sketch *sketch) {
+  const nd_row_part *part = r->part;
+  while (part->sketch != sketch) part++;
+  return part;
+}
+
 /* Returns the sketch of a row's words; the row must have it. */
 static inline const uint64_t *nd_row_words(const nd_row *r, const nd_sketch *sketch,
                                            const uint64_t *words) {
-  return words + nd_row_find(r, sketch)->at;
+  return words + nd_row_get(r, sketch)->at;
 }
 
 #endif

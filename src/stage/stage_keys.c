@@ -197,7 +197,7 @@ nd_status nd_stage_group(nd_spread *edges, nd_stage_buckets *stats, nd_stage *s,
       nd_sorter_new(&pairs, nd_budget(s->settings.memory, ND_SHARE_STAGE_PAIRS), tmp, true, err);
   if (status == ND_OK && kind < p.keys.buckets) {
     status = group_buckets(pairs, &seen, s, total, tmp, err);
-  } else if (status == ND_OK) {
+  } else if (status == ND_OK && p.vector) {
     vectors = nd_malloc((total + 1) * sizeof *vectors);
     of = nd_malloc((total + 1) * sizeof *of);
     if (!vectors || !of) status = nd_fail_memory(err, total * sizeof *vectors);
