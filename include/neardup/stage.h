@@ -259,7 +259,7 @@ typedef struct nd_stage_buckets {
 /* The values of edges, of 1 byte. */
 enum { ND_STAGE_FULL = 0, ND_STAGE_STAR = 1 };
 typedef struct nd_group_request {
-  uint32_t kind;        /* of the keys, */
+  uint32_t kind;        /* of the keys, below facts.keys, */
   nd_runs runs;         /* which lie in runs of one place */
   uint64_t positions;   /* in all */
   uint64_t reserved[4]; /* 0 */

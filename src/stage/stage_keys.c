@@ -192,6 +192,9 @@ nd_status nd_stage_group(nd_spread *edges, nd_stage_buckets *stats, nd_stage *s,
   uint32_t *of = NULL;
   nd_stage_plan p = nd_stage_plan_of(&s->settings);
   const char *tmp = nd_workdir_tmp(s->options.tmp);
+  if (kind >= p.keys.buckets + p.pieces)
+    return nd_fail(err, ND_ERR_USAGE, "the method has %u kinds of keys, no kind %u",
+                   p.keys.buckets + p.pieces, kind);
   ND_TRY(nd_runs_load(&total, s, runs, n, err));
   nd_status status =
       nd_sorter_new(&pairs, nd_budget(s->settings.memory, ND_SHARE_STAGE_PAIRS), tmp, true, err);

@@ -360,6 +360,30 @@ static nd_status list_files(void *context) {
   return ND_OK;
 }
 
+static void keys_of_a_kind_that_the_method_lacks_are_refused(void **state) {
+  (void)state;
+  static const char *const methods[] = {"minhash", "simhash", "exact"};
+  for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
+    nd_options o;
+    nd_stage *s;
+    nd_spread *edges;
+    nd_stage_facts facts;
+    nd_stage_buckets stats = {0};
+    nd_options_init(&o);
+    ok(nd_options_set(&o, "method", methods[m], &err));
+    ok(nd_stage_new(&s, &o, 1, secret, &err));
+    nd_stage_about(&facts, s);
+    ok(nd_spread_new(&edges, 1, 1, &err));
+    for (uint32_t past = 0; past < 2; past++) {
+      const nd_group_request request = {.kind = past ? UINT32_MAX : facts.keys, .positions = 4};
+      assert_int_equal(nd_stage_group(edges, &stats, s, &request, &err), ND_ERR_USAGE);
+      assert_non_null(strstr(err.message, "kinds of keys"));
+    }
+    nd_spread_free(edges);
+    nd_stage_free(s);
+  }
+}
+
 /* Rows of a block in a range, and of one that holds its texts. */
 static void rows_of_ranges_are_found_or_refused(void **state) {
   (void)state;
@@ -582,10 +606,12 @@ static int tear_down(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(impossible_jobs_are_refused),
-                                     cmocka_unit_test(large_plain_file_is_cut_at_records),
-                                     cmocka_unit_test(damaged_blocks_are_refused),
-                                     cmocka_unit_test(rows_of_ranges_are_found_or_refused),
-                                     cmocka_unit_test(test_given_rows)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(impossible_jobs_are_refused),
+      cmocka_unit_test(large_plain_file_is_cut_at_records),
+      cmocka_unit_test(damaged_blocks_are_refused),
+      cmocka_unit_test(rows_of_ranges_are_found_or_refused),
+      cmocka_unit_test(keys_of_a_kind_that_the_method_lacks_are_refused),
+      cmocka_unit_test(test_given_rows)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }
