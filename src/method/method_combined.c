@@ -1,9 +1,9 @@
-/* --method combined, combined-site: super-shingles and projections together (Henzinger 2006,
+/* --method combined, combined-site: super-shingles combined with projections (Henzinger 2006,
  * section 3).
  *
- * combined takes the candidates of super-shingles and asks for fewer agreeing bits than
- * projections alone.  combined-site does so within a site; pairs on different sites are found and
- * judged by projections. */
+ * combined takes the candidates of super-shingles and requires fewer agreeing bits than projections
+ * alone.  combined-site does so within a site; pairs on different sites are found and verified by
+ * projections. */
 #include <stdio.h>
 
 #include "find/finder.h"
@@ -48,9 +48,9 @@ static const nd_sketch site = {.name = "site",
 
 /* --- combined --------------------------------------------------------------------------------- */
 
-/* Pairs that projections find for it may have fewer agreeing bits. */
+/* If combined verifies, projections must find candidates down to combined_bits. */
 static nd_status resolve_combined(nd_settings *s, const nd_options *o, nd_error *err) {
-  if (s->confirm == &nd_method_combined) nd_projection_search(s, s->combined_bits);
+  if (s->verifier == &nd_method_combined) nd_projection_search(s, s->combined_bits);
   return ND_OK;
 }
 
@@ -84,13 +84,13 @@ const nd_method nd_method_combined = {.name = "combined",
 /* --- combined-site -----------------------------------------------------------------------------
  */
 
-/* Whether a pair is on one site shows only when there is a pair. */
+/* The keys of both, as the sites of a pair are known only when it is found. */
 static void both_keys(nd_keys *out, const nd_settings *s) {
   nd_supershingle_keys(out, s);
   nd_projection_keys(out, s);
 }
 
-/* A page whose site is unknown is on a site of its own. */
+/* A page without a known site shares its site with no other. */
 static bool judge_by_site(uint64_t *value, const nd_settings *s, const uint64_t *a,
                           const uint64_t *b) {
   const uint64_t x = *nd_row_words(&s->row, &site, a), y = *nd_row_words(&s->row, &site, b);

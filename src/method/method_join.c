@@ -1,6 +1,6 @@
 /* --method join, allpairs, ppjoin, ppjoin+: exact set joins (find/setjoin.h, join/join.h).
  *
- * They find the same pairs.  join compares blocks of sets; the others are prefix filters (Bayardo
+ * All find the same pairs.  join compares blocks of sets; the others use prefix filters (Bayardo
  * et al. 2007; Xiao et al. 2011). */
 #include "find/setjoin.h"
 #include "settings/method.h"

@@ -16,11 +16,11 @@ static const nd_sketch values;
 
 static nd_status resolve_values(nd_settings *s, const nd_options *o, nd_error *err) {
   const bool linear = s->family == ND_FAMILY_LINEAR;
-  /* Single values are counted where bands are read from blocks. */
+  /* --family linear counts single values, which must be in the row; bands are in blocks. */
   if (linear && s->candidates == &nd_method_minhash) nd_settings_keep(s, &values);
   if (!nd_row_has(&s->row, &values)) return ND_OK;
   if (linear && (o->bands || o->rows))
-    return nd_fail(err, ND_ERR_USAGE, "--family linear counts single values: it has no bands");
+    return nd_fail(err, ND_ERR_USAGE, "--family linear counts single values and has no bands");
   s->permutations = o->permutations ? (uint32_t)o->permutations
                     : linear        ? USUAL_LINEAR
                                     : USUAL_VALUES;
@@ -69,7 +69,7 @@ static const nd_sketch values = {.name = "minhash",
 
 /* --- the method ------------------------------------------------------------------------------ */
 
-/* Chooses bands and rows for the threshold and the recall, or takes what is given. */
+/* Chooses bands and rows for the threshold and the recall, unless both are given. */
 static nd_status resolve_bands(nd_settings *s, const nd_options *o, nd_error *err) {
   if (s->candidates != &nd_method_minhash || s->family == ND_FAMILY_LINEAR) return ND_OK;
   const double t = (double)s->threshold.num / (double)s->threshold.den;
@@ -78,7 +78,7 @@ static nd_status resolve_bands(nd_settings *s, const nd_options *o, nd_error *er
     return nd_fail(err, ND_ERR_USAGE, "--recall %.10g is out of range: above 0, at most 1", recall);
   if (recall >= 1) {
     return nd_fail(err, ND_ERR_USAGE,
-                   "--recall 1 needs an exact method; minhash can promise any recall below 1");
+                   "--recall 1 needs an exact method; minhash can reach any recall below 1");
   }
   uint64_t k = o->permutations, b = o->bands, r = o->rows;
   nd_bands cut;
@@ -89,7 +89,7 @@ static nd_status resolve_bands(nd_settings *s, const nd_options *o, nd_error *er
                      (unsigned long long)b, (unsigned long long)r, (unsigned long long)k);
     cut = (nd_bands){(uint32_t)b, (uint32_t)r};
   } else if (b || r) {
-    return nd_fail(err, ND_ERR_USAGE, "--bands and --rows are given together or not at all");
+    return nd_fail(err, ND_ERR_USAGE, "--bands and --rows must be given together");
   } else if (k) {
     cut = nd_bands_cut(t, recall, (uint32_t)k);
   } else {
@@ -138,7 +138,7 @@ static void describe_coverage(char *out, size_t room, const nd_settings *s) {
     snprintf(out, room, "every pair that shares a min value is counted");
 }
 
-/* Counting min values is finding and deciding at once. */
+/* Finding by single MinHash values also decides. */
 static bool finding_decides(const nd_settings *s) {
   return s->family == ND_FAMILY_LINEAR;
 }

@@ -10,8 +10,8 @@
 
 /* --- the sketch: bits / 64 words ------------------------------------------------------------- */
 
-/* Pieces of 32 bits, 12 of 384 as published; where they miss nothing anyway, or nothing may be
- * missed, the search chooses them. */
+/* Bits per piece: 384 bits have 12 pieces, as published.  If these find every pair anyway, or
+ * --complete asks for every pair, the search chooses the pieces. */
 enum { PIECE_BITS = 32 };
 
 void nd_projection_search(nd_settings *s, uint32_t agreeing) {

@@ -22,7 +22,7 @@ static uint32_t one_word(const nd_settings *s) {
   return 1;
 }
 
-/* TF-IDF knows its weights only when all documents have been read. */
+/* TF-IDF weights are known only after all documents have been read. */
 static bool is_deferred(const nd_settings *s) {
   return s->weights == ND_WEIGHTS_TFIDF;
 }
@@ -79,7 +79,7 @@ static void vector_keys(nd_keys *out, const nd_settings *s) {
   out->distance = s->hamming;
 }
 
-/* Few of the 64 bits differ. */
+/* Similar if at most s->hamming of the 64 bits differ. */
 static bool judge_simhash(uint64_t *value, const nd_settings *s, const uint64_t *a,
                           const uint64_t *b) {
   const uint32_t differ = nd_hamming_distance(nd_row_words(&s->row, &simhash, a),

@@ -1,8 +1,8 @@
 /* --method supershingle: MinHash values in groups (Henzinger 2006, section 2, Algorithm B).
  *
- * Documents that agree in t of n super-shingles share one of the C(n, t) sets of t super-shingles:
- * a mega-shingle each, which is a key.  Where there would be too many, smaller sets do, and find
- * more candidates. */
+ * Documents that agree in t of n super-shingles share one of the C(n, t) sets of t super-shingles.
+ * Each set, hashed, is a mega-shingle and serves as a key.  If there are too many sets, smaller
+ * ones are used, which give more candidates. */
 #include "sketch/supershingle.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "settings/method.h"
 
 enum { USUAL_VALUES = 84, SHINGLE_WORDS = 8 };
-enum { MOST_MEGA = 64, MOST_SIZE = 7 }; /* 7 out of 7; of 8 and more, 4 are too many sets */
+enum { MOST_MEGA = 64, MOST_SIZE = 7 }; /* 7 of 7; 4 of 8 would be 70 sets */
 
 /* --- the sketch: a word per super-shingle ------------------------------------------------------
  */
@@ -24,7 +24,7 @@ static nd_status resolve_groups(nd_settings *s, const nd_options *o, nd_error *e
   s->agree = (uint32_t)o->agree;
   if (!nd_row_has(&s->row, &nd_sketch_supershingle)) return ND_OK;
   if (s->supershingles > s->min_values)
-    return nd_fail(err, ND_ERR_USAGE, "--supershingles %u is more than the %u min values",
+    return nd_fail(err, ND_ERR_USAGE, "--supershingles %u is more than the %u MinHash values",
                    s->supershingles, s->min_values);
   ND_TRY(nd_super_check(s->min_values, s->supershingles, 1, err));
   if (s->agree > s->supershingles)
@@ -91,7 +91,7 @@ static uint32_t mega_size(const nd_settings *s) {
   return size;
 }
 
-/* The `number`-th set of `size` out of n, in ascending order. */
+/* Computes the members of set `number` of the sets of `size` out of n, ascending. */
 static void mega_members(uint32_t *member, uint32_t n, uint32_t size, uint64_t number) {
   uint32_t at = 0;
   for (uint32_t i = 0; i < size; i++) {

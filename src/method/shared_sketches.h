@@ -1,4 +1,4 @@
-/* What the combined methods take from those that bring their sketches. */
+/* Sketches and functions that the combined methods share with supershingle and projection. */
 #ifndef ND_METHOD_SHARED_SKETCHES_H
 #define ND_METHOD_SHARED_SKETCHES_H
 
@@ -16,7 +16,7 @@ bool nd_projection_judge(uint64_t *value, const nd_settings *s, const uint64_t *
                          const uint64_t *b);
 void nd_projection_coverage(char *out, size_t room, const nd_settings *s);
 
-/* Candidates of projections are those of which `agreeing` bits or more may agree. */
+/* Sets the search for projections to find pairs with at least `agreeing` agreeing bits. */
 void nd_projection_search(nd_settings *s, uint32_t agreeing);
 
 #endif

@@ -48,7 +48,7 @@ static void put_method(nd_json_out *out, const nd_run *j) {
   const nd_settings *set = &j->settings;
   nd_json_put_string(out, "name", nd_str_of(j->options->method));
   nd_json_put_string(out, "candidates", nd_str_of(set->candidates->name));
-  nd_json_put_string(out, "confirm", nd_str_of(set->confirm->name));
+  nd_json_put_string(out, "confirm", nd_str_of(set->verifier->name));
   static const char *const kinds[] = {"words", "chars", "aligned"};
   char shingle[48];
   snprintf(shingle, sizeof shingle, "%s:%" PRIu32, kinds[set->shingle.kind], set->shingle.size);

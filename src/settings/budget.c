@@ -20,8 +20,8 @@ static const part parts[ND_SHARES] = {
     [ND_SHARE_JOIN] = {1, 2},         [ND_SHARE_VALUES] = {1, 2},
 };
 
-/* Bytes per document that stay in memory while candidates are found: where its text is, its first
- * occurrence, its last star, its cluster. */
+/* Bytes per document that stay in memory while candidates are found: the location of its text, its
+ * first occurrence, its last star, its cluster. */
 enum { DOCUMENT_BYTES = 20 };
 
 uint64_t nd_budget(uint64_t memory, nd_share share) {

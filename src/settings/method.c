@@ -1,4 +1,4 @@
-/* Looking up methods and sketches, and laying out rows; see method.h. */
+/* Look-up of methods and sketches, and the layout of rows; see method.h. */
 #include "settings/method.h"
 
 #include <string.h>

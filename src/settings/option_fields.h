@@ -1,7 +1,7 @@
 /* The options as fields, for the library itself; programs set them by name.
  *
- * A row of the table in options.c holds what programs may know of an option, and
- * where its value lies. */
+ * A row of the table in options.c holds the public description of an option and the offset of its
+ * field. */
 #ifndef ND_SETTINGS_OPTION_FIELDS_H
 #define ND_SETTINGS_OPTION_FIELDS_H
 
@@ -18,7 +18,7 @@ struct nd_options {
   char similarity[16];
   char fingerprint[16];
   nd_decimal threshold;
-  int threshold_given;   /* set with the threshold: it is not just the default */
+  int threshold_given;   /* 1 if the threshold was set, even to the default */
   uint64_t permutations; /* 0: chosen */
   uint64_t bands;        /* 0: chosen */
   uint64_t rows;         /* 0: chosen */
@@ -35,7 +35,7 @@ struct nd_options {
   char sample[1024]; /* "": all shingles */
   int ignore_boilerplate;
   nd_decimal boilerplate_share;
-  char verify[16]; /* "": as the method and --sample have it */
+  char verify[16]; /* "": the default of the method and --sample */
   char columns[128];
   char cluster[16]; /* "": the command's own default */
   char keep[136];
@@ -47,15 +47,15 @@ struct nd_options {
   char tmp[1024];   /* "": beside the output */
   char shard[32];   /* "": all of the work */
   char resume[16];
-  int force;             /* write over what is not a result of ours */
-  char sync[16];         /* "yes": a finished result is on the disk */
+  int force;             /* replace files that neardup did not make */
+  char sync[16];         /* "yes": wait until a finished result is on disk */
   int csv;               /* lists as CSV instead of TSV */
   uint64_t max_stdin;    /* bytes; 0: half of the free space where it is stored */
   uint64_t max_document; /* bytes */
   uint64_t bucket_cap;
   int collapse;
   char progress[16];
-  char shown[40]; /* a number as nd_options_get gave it */
+  char shown[40]; /* buffer of nd_options_get for numbers */
 };
 
 typedef struct nd_option_row {
@@ -69,8 +69,7 @@ const nd_option_row *nd_option_rows(void);
 /* Sets every option to its default. */
 void nd_options_init(nd_options *options);
 
-/* Writes the value as the user would type it to `out`, which has room for `room` bytes; a longer
- * value is cut. */
+/* Writes the value as the user would type it; truncates a value longer than `room` - 1 bytes. */
 void nd_option_text(char *out, size_t room, const nd_options *options, const nd_option_row *row);
 
 #endif

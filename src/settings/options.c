@@ -1,4 +1,4 @@
-/* The table of options: parsing, printing, checking. */
+/* The table of options; setting options and printing them. */
 #include "settings/option_fields.h"
 
 #include <inttypes.h>
@@ -14,7 +14,7 @@
 #include "settings/method.h"
 
 #define FIELD(f) offsetof(nd_options, f), sizeof(((nd_options *)0)->f)
-/* The options of reading, and of finding. */
+/* The commands that read documents, and those that find pairs. */
 #define READ (SKETCH | ND_FOR_INSPECT | ND_FOR_EVAL | ND_FOR_PLAN | ND_FOR_EXPLAIN)
 #define SKETCH (FIND | ND_FOR_SKETCH)
 #define FIND (ND_FOR_DEDUP | ND_FOR_PAIRS | ND_FOR_STUDY)
@@ -281,7 +281,7 @@ void nd_options_init(nd_options *options) {
   options->threshold_given = 0;
 }
 
-/* Levenshtein's distance. */
+/* Computes the Levenshtein distance. */
 unsigned nd_name_distance(const char *a, const char *b) {
   unsigned row[64];
   size_t n = strlen(b);
@@ -326,7 +326,7 @@ static bool word_allowed(const char *values, const char *value) {
   return false;
 }
 
-/* A whole number, the whole text; false when it is none or does not fit. */
+/* Parses a whole number; returns false if `text` is not one or is too large. */
 static bool parse_count(uint64_t *out, const char *text, const char **end) {
   uint64_t x = 0;
   const char *p = text;
@@ -397,9 +397,9 @@ static nd_status set_value(void *field, const nd_option_row *row, const char *va
     case ND_OPTION_LIST: return add_to_list(field, row, value, err);
     case ND_OPTION_SEED:
       if (strcmp(value, "random") == 0) {
-        /* untaken: the system never refuses this */
+        /* untaken: getrandom never fails here */
         if (getrandom(&number, sizeof number, 0) != sizeof number)
-          return nd_fail(err, ND_ERR_IO, "the system gave no random number for --seed random");
+          return nd_fail(err, ND_ERR_IO, "cannot get a random number for --seed random");
         memcpy(field, &number, sizeof number);
         return ND_OK;
       }
@@ -437,7 +437,7 @@ static nd_status set_value(void *field, const nd_option_row *row, const char *va
   return ND_OK;
 }
 
-/* The row of an option; NULL: the name is unknown. */
+/* Returns the row of an option, or NULL if the name is unknown. */
 static const nd_option_row *row_of(const char *name) {
   for (const nd_option_row *row = nd_option_rows(); row->info.name; row++)
     if (strcmp(row->info.name, name) == 0) return row;

@@ -1,6 +1,5 @@
-/* A document's row: the sketches that a run keeps of it, one after another, in the order of the
- * tables of methods and sketches (method.h).  A run keeps only those that its methods and columns
- * read. */
+/* The row of a document: the sketches that a run keeps of it, concatenated in the order of the
+ * table of methods (method.h).  A run keeps only the sketches that its methods and columns read. */
 #ifndef ND_SETTINGS_ROW_H
 #define ND_SETTINGS_ROW_H
 
@@ -14,7 +13,7 @@ enum { ND_ROW_MOST = 16 }; /* kinds of sketches */
 
 typedef struct nd_row_part {
   const nd_sketch *sketch;
-  uint32_t at, words; /* words before it, and its own */
+  uint32_t at, words; /* offset and size, in words */
 } nd_row_part;
 
 typedef struct nd_row {
@@ -34,14 +33,14 @@ static inline bool nd_row_has(const nd_row *r, const nd_sketch *sketch) {
   return nd_row_find(r, sketch) != NULL;
 }
 
-/* The row must have the sketch. */
+/* Returns the part of a sketch that the row has. */
 static inline const nd_row_part *nd_row_get(const nd_row *r, const nd_sketch *sketch) {
   const nd_row_part *part = r->part;
   while (part->sketch != sketch) part++;
   return part;
 }
 
-/* Returns the sketch of a row's words; the row must have it. */
+/* Returns the words of a sketch in a row that has it. */
 static inline const uint64_t *nd_row_words(const nd_row *r, const nd_sketch *sketch,
                                            const uint64_t *words) {
   return words + nd_row_get(r, sketch)->at;

@@ -1,4 +1,4 @@
-/* Options → settings; the place where choices that do not fit are refused. */
+/* Options → settings; refuses inconsistent options. */
 #include "settings/settings.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 enum { USUAL_WORDS = 5 };
 enum { LEAST_MEMORY = 16 << 20 };
 
-/* Buffers beyond the budget need room, and so do the pages that the system caches. */
+/* Half of the machine's memory: buffers beyond the budget and the page cache need the rest. */
 static uint64_t usual_memory(void) {
   uint64_t half = nd_machine_memory("") / 2;
   return half < LEAST_MEMORY ? LEAST_MEMORY : half;
@@ -55,36 +55,36 @@ static nd_status resolve_shard(nd_settings *s, const nd_options *o, nd_error *er
   return ND_OK;
 }
 
-/* In the order of the enums. */
+/* Words in the order of their enums. */
 static const char *const families[] = {"fast", "linear", NULL};
 static const char *const weightings[] = {"one", "tf", "tfidf", NULL};
 static const char *const fingerprints[] = {"rabin", "xxh3", "md5", NULL};
 
-/* The word is one of them: the table of options takes no other. */
-static int place_of(const char *word, const char *const *words) {
+/* Returns the index of a word, which the table of options has checked. */
+static int index_of(const char *word, const char *const *words) {
   int i = 0;
   while (words[i + 1]) i++;
   while (i && strcmp(words[i], word) != 0) i--;
   return i;
 }
 
-/* Refuses a similarity that the methods cannot find or decide. */
+/* Refuses a similarity that the methods cannot find or verify. */
 static nd_status check_ways(const nd_settings *s, nd_error *err) {
   const nd_similarity *kind = s->similarity;
   const bool found = kind->ways & nd_method_way(s->candidates);
-  if (found && (kind->ways & ND_WAY_SKETCHES || s->confirm->exact)) return ND_OK;
+  if (found && (kind->ways & ND_WAY_SKETCHES || s->verifier->exact)) return ND_OK;
   const unsigned ways = kind->ways & (ND_WAY_MERGE | ND_WAY_JOIN);
   return nd_fail(err, ND_ERR_USAGE, "--similarity %s needs --method %s, not %s", kind->name,
                  ways == ND_WAY_MERGE  ? "exact"
                  : ways == ND_WAY_JOIN ? "join"
                                        : "exact or join",
-                 found ? s->confirm->name : s->candidates->name);
+                 found ? s->verifier->name : s->candidates->name);
 }
 
-/* The similarity and its threshold. */
+/* Resolves the similarity and its threshold. */
 static nd_status resolve_threshold(nd_settings *s, const nd_options *o, nd_error *err) {
   const nd_similarity *kind = s->similarity = nd_similarity_find(o->similarity);
-  const nd_method *find = s->candidates, *confirm = s->confirm;
+  const nd_method *find = s->candidates, *verifier = s->verifier;
   ND_TRY(check_ways(s, err));
   if (!kind->standard.den && !o->threshold_given)
     return nd_fail(err, ND_ERR_USAGE, "--similarity %s needs --threshold N%s", kind->name,
@@ -93,9 +93,9 @@ static nd_status resolve_threshold(nd_settings *s, const nd_options *o, nd_error
   if (kind->counts && t.den != 1)
     return nd_fail(err, ND_ERR_USAGE, "--threshold is a whole number for --similarity %s",
                    kind->name);
-  if (o->top && !(find->exact && confirm->exact))
+  if (o->top && !(find->exact && verifier->exact))
     return nd_fail(err, ND_ERR_USAGE, "--top needs an exact method, such as --method exact");
-  s->every_pair = nd_method_counts(find) && nd_method_counts(confirm) && !kind->counts &&
+  s->every_pair = nd_method_counts(find) && nd_method_counts(verifier) && !kind->counts &&
                   (!o->threshold_given || t.num == 0);
   if (s->every_pair) s->threshold = (nd_decimal){0, 1};
   if (s->every_pair || kind->distance) return ND_OK;
@@ -106,36 +106,36 @@ static nd_status resolve_threshold(nd_settings *s, const nd_options *o, nd_error
   return ND_OK;
 }
 
-/* `word` is the method of --`option`, "" the usual one. */
+/* Finds the method `word` of --`option`; "" is the usual one. */
 static nd_status find_method(const nd_method **out, const char *option, const char *word,
                              const nd_method *usual, nd_error *err) {
   *out = word[0] ? nd_method_find(word) : usual;
   return *out ? ND_OK : nd_fail(err, ND_ERR_USAGE, "--%s %s is not a method", option, word);
 }
 
-/* Who finds candidates, who judges them, and by what. */
+/* Resolves the methods that generate and verify candidates, and --verify. */
 static nd_status resolve_method(nd_settings *s, const nd_options *o, nd_error *err) {
   ND_TRY(nd_sample_parse(&s->sample, o->sample, err));
   ND_TRY(find_method(&s->method, "method", o->method, NULL, err));
   ND_TRY(find_method(&s->candidates, "candidates", o->candidates, s->method, err));
-  ND_TRY(find_method(&s->confirm, "confirm", o->confirm, s->method, err));
-  s->family = (nd_family)place_of(o->family, families);
-  const nd_method *confirm = s->confirm;
-  if (!confirm->find && s->candidates != confirm)
+  ND_TRY(find_method(&s->verifier, "confirm", o->confirm, s->method, err));
+  s->family = (nd_family)index_of(o->family, families);
+  const nd_method *verifier = s->verifier;
+  if (!verifier->find && s->candidates != verifier)
     return nd_fail(err, ND_ERR_USAGE,
-                   "--confirm %s would leave nothing but exact copies: use --method %s",
-                   confirm->name, confirm->name);
-  s->verify = strcmp(o->verify, "none") == 0      ? ND_VERIFY_NONE
-              : strcmp(o->verify, "sketch") == 0  ? ND_VERIFY_SKETCH
-              : strcmp(o->verify, "exact") == 0   ? ND_VERIFY_EXACT
-              : !o->verify[0] && confirm->defined ? ND_VERIFY_SKETCH
-              : s->sample.on                      ? ND_VERIFY_SAMPLE
-                                                  : ND_VERIFY_EXACT;
-  if (s->verify == ND_VERIFY_SKETCH && !confirm->judge)
+                   "--confirm %s would leave only exact duplicates; use --method %s",
+                   verifier->name, verifier->name);
+  s->verify = strcmp(o->verify, "none") == 0       ? ND_VERIFY_NONE
+              : strcmp(o->verify, "sketch") == 0   ? ND_VERIFY_SKETCH
+              : strcmp(o->verify, "exact") == 0    ? ND_VERIFY_EXACT
+              : !o->verify[0] && verifier->defined ? ND_VERIFY_SKETCH
+              : s->sample.on                       ? ND_VERIFY_SAMPLE
+                                                   : ND_VERIFY_EXACT;
+  if (s->verify == ND_VERIFY_SKETCH && !verifier->judge)
     return nd_fail(err, ND_ERR_USAGE, "--verify sketch needs --method minhash, not %s",
-                   confirm->name);
-  /* Without sketches nothing but exact counts is known. */
-  if (!confirm->judge && s->verify != ND_VERIFY_SAMPLE) s->verify = ND_VERIFY_EXACT;
+                   verifier->name);
+  /* Without sketches, documents decide. */
+  if (!verifier->judge && s->verify != ND_VERIFY_SAMPLE) s->verify = ND_VERIFY_EXACT;
   return ND_OK;
 }
 
@@ -157,10 +157,10 @@ static nd_status refuse_column(const char *word, bool twice, nd_error *err) {
                           k->name);
   return nd_fail(err, ND_ERR_USAGE,
                  "--columns %s: %s; use similarity, exact%s, separated by commas", word,
-                 twice ? "it is there already" : "there is no such column", names);
+                 twice ? "repeated column" : "unknown column", names);
 }
 
-/* "similarity,projection,site" */
+/* Parses a list such as "similarity,projection,site". */
 static nd_status resolve_columns(nd_settings *s, const nd_options *o, nd_error *err) {
   for (const char *p = o->columns; *p;) {
     char word[32];
@@ -178,27 +178,27 @@ static nd_status resolve_columns(nd_settings *s, const nd_options *o, nd_error *
 }
 
 static bool is_kept(const nd_settings *s, const nd_sketch *sketch) {
-  const nd_method *confirm = s->confirm;
+  const nd_method *verifier = s->verifier;
   const bool documents = s->verify == ND_VERIFY_EXACT || s->verify == ND_VERIFY_SAMPLE;
-  const bool judged = confirm->judge && (confirm->defined || !documents);
+  const bool judged = verifier->judge && (verifier->defined || !documents);
   bool kept = nd_sketch_in(s->candidates->finds, sketch) ||
-              (judged && nd_sketch_in(confirm->judges, sketch));
+              (judged && nd_sketch_in(verifier->judges, sketch));
   for (unsigned i = 0; i < s->column_n; i++) kept |= s->columns[i].sketch == sketch;
   return kept;
 }
 
-/* The numbers of the sketches, and which of them are kept. */
+/* Resolves the parameters of the sketches, and chooses those that the run keeps. */
 static nd_status resolve_sketches(nd_settings *s, const nd_options *o, nd_error *err) {
   const nd_sketch *k;
-  s->weights = (nd_weights)place_of(o->weights, weightings);
+  s->weights = (nd_weights)index_of(o->weights, weightings);
   s->feature_shingles = strcmp(o->features, "shingles") == 0;
   for (size_t i = 0; (k = nd_sketch_at(i)); i++) {
     if (is_kept(s, k)) nd_settings_keep(s, k);
     if (k->resolve) ND_TRY(k->resolve(s, o, err));
   }
   if (s->candidates->resolve) ND_TRY(s->candidates->resolve(s, o, err));
-  if (s->confirm->resolve && s->confirm != s->candidates) ND_TRY(s->confirm->resolve(s, o, err));
-  nd_settings_keep(s, NULL); /* the words of all are known now */
+  if (s->verifier->resolve && s->verifier != s->candidates) ND_TRY(s->verifier->resolve(s, o, err));
+  nd_settings_keep(s, NULL); /* lay out the row: all sizes are known now */
   return ND_OK;
 }
 
@@ -257,12 +257,13 @@ static nd_status resolve_sample(nd_settings *s, const nd_options *o, nd_error *e
   if (strcmp(plan->shingle, "auto") != 0) ND_TRY(nd_shingle_parse(&spec, plan->shingle, err));
   if (spec.kind != s->shingle.kind || spec.size != s->shingle.size ||
       strcmp(plan->tokens, o->tokens) != 0)
-    return nd_fail(err, ND_ERR_USAGE,
-                   "the plan is for --shingle %s --tokens %s, not for %s and %s; make another plan",
-                   plan->shingle, plan->tokens, o->shingle, o->tokens);
+    return nd_fail(
+        err, ND_ERR_USAGE,
+        "the plan is for --shingle %s --tokens %s, not for %s and %s; create another plan",
+        plan->shingle, plan->tokens, o->shingle, o->tokens);
   if (plan->threshold.num != s->threshold.num || plan->threshold.den != s->threshold.den)
     return nd_fail(err, ND_ERR_USAGE,
-                   "the plan is for --threshold %.10g: use that, or make another plan",
+                   "the plan is for --threshold %.10g; use that, or create another plan",
                    as_double(plan->threshold));
   return ND_OK;
 }
@@ -284,7 +285,7 @@ nd_status nd_settings_resolve(nd_settings *out, const nd_options *o, nd_error *e
               : strcmp(o->tokens, "web") == 0      ? ND_TOKENS_WEB
                                                    : ND_TOKENS_WORDS;
   ND_TRY(resolve_method(s, o, err));
-  s->fingerprint = (nd_fingerprint_kind)place_of(o->fingerprint, fingerprints);
+  s->fingerprint = (nd_fingerprint_kind)index_of(o->fingerprint, fingerprints);
   ND_TRY(resolve_threshold(s, o, err));
   ND_TRY(resolve_columns(s, o, err));
   ND_TRY(resolve_sketches(s, o, err));
@@ -294,7 +295,7 @@ nd_status nd_settings_resolve(nd_settings *out, const nd_options *o, nd_error *e
   s->cluster = chains ? ND_CLUSTER_COMPONENTS : ND_CLUSTER_STAR;
   if (chains && o->against[0])
     return nd_fail(err, ND_ERR_USAGE,
-                   "--against compares with the other collection only: use --cluster star");
+                   "--against compares with the reference collection only; use --cluster star");
   ND_TRY(resolve_keep(s, o, err));
   ND_TRY(resolve_shard(s, o, err));
   s->threads = o->threads ? (unsigned)o->threads : nd_threads_cores();

@@ -1,6 +1,6 @@
 /* Options resolved: words become choices, zeros become numbers.
  *
- * Every job resolves its options once; the rooms then get plain values. */
+ * Every job resolves its options once; rooms get plain values. */
 #ifndef ND_SETTINGS_SETTINGS_H
 #define ND_SETTINGS_SETTINGS_H
 
@@ -30,8 +30,8 @@ typedef enum nd_clustering { ND_CLUSTER_STAR, ND_CLUSTER_COMPONENTS } nd_cluster
 
 typedef struct nd_method nd_method; /* method.h */
 
-/* A column of a pair after its ids (--columns): its similarity, that of its documents, or what
- * two sketches show. */
+/* A column of a pair after its ids (--columns): the similarity, `exact` for that of the documents,
+ * or a comparison of two sketches. */
 typedef struct nd_pair_column {
   bool exact;
   const nd_sketch *sketch;
@@ -43,45 +43,45 @@ typedef struct nd_settings {
   nd_input_options input;
   nd_token_kind tokens;
   nd_shingle_spec shingle;
-  const nd_method *method, *candidates, *confirm;
+  const nd_method *method, *candidates, *verifier;
   const nd_similarity *similarity;
   nd_fingerprint_kind fingerprint;
   nd_decimal threshold;
-  bool every_pair; /* method exact without a threshold: all that share a shingle */
+  bool every_pair; /* method exact without a threshold: all pairs that share a shingle */
   nd_sample sample;
-  bool counting_passages;         /* --ignore-boilerplate: they are not known yet */
-  const nd_shingle_set *passages; /* … now they are; borrowed */
+  bool counting_passages;         /* --ignore-boilerplate: the prepass is still to count passages */
+  const nd_shingle_set *passages; /* boilerplate passages, after the prepass; borrowed */
   nd_verify verify;
   nd_clustering cluster;
   nd_keep keep;
   nd_family family;
-  uint32_t permutations, bands, rows; /* bands 0: none are used */
-  double predicted_recall;            /* at the threshold, of the bands */
+  uint32_t permutations, bands, rows; /* bands 0: no bands */
+  double predicted_recall;            /* of the bands at the threshold */
   uint32_t min_values, supershingles, agree;
   uint32_t bits, agree_bits, combined_bits;
-  uint32_t distance, pieces; /* finding projections: differing bits; 0: complete */
+  uint32_t distance, pieces; /* projection: differing bits; pieces 0: find every pair */
   uint32_t hamming;
   nd_weights weights;
-  bool feature_shingles; /* simhash, projection: shingles are added up, not tokens */
-  nd_row row;            /* the sketches that are kept of a document */
+  bool feature_shingles; /* simhash, projection: features are shingles, not tokens */
+  nd_row row;
   nd_pair_column columns[2 + ND_ROW_MOST];
   unsigned column_n;
   unsigned threads;
   uint64_t memory;
-  uint32_t shard, shards; /* 0, 1: everything */
+  uint32_t shard, shards; /* 0 of 1: the entire input */
 } nd_settings;
 
-/* Returns true if pairs show their similarity and nothing else. */
+/* Returns true if the only column is the similarity. */
 bool nd_settings_usual_columns(const nd_settings *s);
 
-/* Are the documents themselves compared, or read, after the first pass? */
+/* Returns true if the texts of documents are used after the first pass. */
 bool nd_settings_use_texts(const nd_settings *s);
 
 nd_status nd_settings_resolve(nd_settings *out, const nd_options *o, nd_error *err) ND_MUST_CHECK;
 
-enum { ND_OPTION_VALUE = 1100 }; /* room for the value of any option */
+enum { ND_OPTION_VALUE = 1100 }; /* bytes for the value of any option */
 
-/* The value of an option, with the default in force where the option leaves it open. */
+/* Writes the value of an option in this run, even if it was chosen automatically. */
 void nd_settings_option(char value[ND_OPTION_VALUE], const nd_settings *s,
                         const nd_option_row *row);
 

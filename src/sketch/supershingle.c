@@ -10,14 +10,14 @@ nd_status nd_super_check(uint32_t values, uint32_t supers, uint32_t needed, nd_e
     return nd_fail(err, ND_ERR_USAGE, "%u super-shingles: the number must be from 1 to %d", supers,
                    ND_SUPER_MAX);
   if (supers > values)
-    return nd_fail(err, ND_ERR_USAGE,
-                   "%u super-shingles of %u min values: there must not be more of them than values",
+    return nd_fail(err, ND_ERR_USAGE, "%u super-shingles are more than the %u MinHash values",
                    supers, values);
   if (values % supers != 0)
-    return nd_fail(err, ND_ERR_USAGE,
-                   "%u min values cannot be cut into %u equal super-shingles; use a multiple, such "
-                   "as %u",
-                   values, supers, (values / supers + 1) * supers);
+    return nd_fail(
+        err, ND_ERR_USAGE,
+        "%u MinHash values cannot be split into %u equal super-shingles; use a multiple, such "
+        "as %u",
+        values, supers, (values / supers + 1) * supers);
   if (needed < 1 || needed > supers)
     return nd_fail(err, ND_ERR_USAGE,
                    "%u equal super-shingles asked for: there are 1 to %u of them", needed, supers);

@@ -61,13 +61,13 @@ static nd_status adopt(nd_options *o, const nd_settings *s, const nd_sketch_read
   nd_str shingle = nd_sketch_parameter(p, "shingle");
   if (strcmp(o->shingle, "auto") == 0 && shingle.p)
     snprintf(o->shingle, sizeof o->shingle, "%.*s", (int)shingle.n, shingle.p);
-  const nd_method *find = s->candidates, *confirm = s->confirm;
+  const nd_method *find = s->candidates, *verifier = s->verifier;
   const nd_sketch *k;
   unsigned made = 0; /* sketches of MinHash values that the run needs */
   uint32_t values = 0;
   for (size_t i = 0; (k = nd_sketch_at(i)); i++) {
     bool needed =
-        k == find->sketch || nd_sketch_in(find->finds, k) || nd_sketch_in(confirm->judges, k);
+        k == find->sketch || nd_sketch_in(find->finds, k) || nd_sketch_in(verifier->judges, k);
     if (!needed || !k->min_values_in) continue;
     uint32_t number[2];
     numbers_in(number, nd_sketch_parameter(p, k->name));
@@ -76,14 +76,14 @@ static nd_status adopt(nd_options *o, const nd_settings *s, const nd_sketch_read
   }
   /* A run that needs several cannot use one number for all. */
   if (!o->permutations && made == 1) o->permutations = values;
-  if (!o->verify[0] && confirm->judge) strcpy(o->verify, "sketch");
+  if (!o->verify[0] && verifier->judge) strcpy(o->verify, "sketch");
   return nd_options_check(o, err);
 }
 
 static nd_status refuse_texts(const nd_settings *s, const char *name, nd_error *err) {
-  const char *what = s->candidates->exact ? s->candidates->name
-                     : !s->confirm->judge ? s->confirm->name
-                                          : NULL;
+  const char *what = s->candidates->exact  ? s->candidates->name
+                     : !s->verifier->judge ? s->verifier->name
+                                           : NULL;
   if (what)
     return nd_fail(err, ND_ERR_USAGE,
                    "%s holds sketches, and --method %s needs documents; name those instead", name,

@@ -10,7 +10,7 @@
 static nd_status check_distributed(const nd_settings *s, nd_error *err) {
   const nd_options *o = s->options;
   const nd_method *find = s->candidates;
-  const char *confirm = s->confirm->name;
+  const char *verifier = s->verifier->name;
   if (o->against[0])
     return nd_fail(err, ND_ERR_USAGE,
                    "--against works on one machine only; give both collections as input, the "
@@ -24,12 +24,12 @@ static nd_status check_distributed(const nd_settings *s, nd_error *err) {
         "--method %s works on one machine only; use --method exact, which finds the same "
         "pairs, or --method minhash, which is faster and misses few",
         find->name);
-  if (nd_method_counts(find) && !nd_method_counts(s->confirm))
+  if (nd_method_counts(find) && !nd_method_counts(s->verifier))
     return nd_fail(
         err, ND_ERR_USAGE,
         "--candidates %s with --confirm %s works on one machine only; use --candidates %s "
         "or --confirm %s",
-        find->name, confirm, confirm, find->name);
+        find->name, verifier, verifier, find->name);
   if (s->permutations && s->family == ND_FAMILY_LINEAR)
     return nd_fail(err, ND_ERR_USAGE,
                    "--family linear works on one machine only; use --family fast");

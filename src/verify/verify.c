@@ -214,7 +214,7 @@ static nd_status compare_rows(uint64_t *value, bool *similar, struct worker *w, 
 
 /* Chooses whether sketches, documents or both decide. */
 static void choose_judge(checker *c) {
-  const nd_method *m = c->settings->confirm;
+  const nd_method *m = c->settings->verifier;
   c->texts = c->settings->verify == ND_VERIFY_EXACT || c->settings->verify == ND_VERIFY_SAMPLE;
   c->judge = m->judge && (m->defined || !c->texts) ? m : NULL;
 }

@@ -225,9 +225,9 @@ static void other_plans(void **state) {
       {"auto", "auto", "words", "0.5", ""},
       {"auto", "words:5", "words", "0.5", ""},
       {"syllables:5", "auto", "words", "0.5", "syllables:5"},
-      {"words:5", "chars:5", "words", "0.5", "make another plan"},
-      {"words:5", "words:4", "words", "0.5", "make another plan"},
-      {"words:5", "words:5", "web", "0.5", "make another plan"},
+      {"words:5", "chars:5", "words", "0.5", "create another plan"},
+      {"words:5", "words:4", "words", "0.5", "create another plan"},
+      {"words:5", "words:5", "web", "0.5", "create another plan"},
       {"words:5", "auto", "words", "0.6", "--threshold 0.5"},
       {"words:5", "auto", "words", "0.05", "--threshold 0.5"},
   };
