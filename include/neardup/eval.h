@@ -31,7 +31,7 @@ typedef struct nd_eval_request {
   uint64_t reserved[8]; /* 0 */
 } nd_eval_request;
 
-/* What was wrong with a list.  Lines of the first four kinds are left out. */
+/* Defects of a list.  Lines of the first four kinds are left out. */
 typedef struct nd_eval_list {
   const char *kind; /* "pairs" or "clusters" */
   uint64_t lines, selves, unknown, repeated;

@@ -36,31 +36,30 @@ typedef struct nd_chunk {
   const uint8_t *valid; /* a bit for each, the lowest first; NULL: none is null */
   const void *index;
   const char *bytes;          /* OFFSET32, OFFSET64 */
-  const char *const *buffers; /* VIEW: what views longer than 12 bytes point into … */
-  const int64_t *sizes;       /* … and the sizes */
+  const char *const *buffers; /* VIEW: buffers of the views longer than 12 bytes */
+  const int64_t *sizes;       /* VIEW: bytes of each buffer */
   uint64_t buffer_n;
 } nd_chunk;
 
-/* Chunks: either an array of them, which stays in place until the job ends and is
- * not copied; or one after another by `next`, for more than memory holds, each of
- * which is needed until the following call only. */
+/* A sequence of chunks: an array, which is not copied and must not move until the job ends; or, for
+ * more than fits in memory, the chunks that `next` returns, each valid until the following call. */
 typedef struct nd_text_stream {
   const nd_chunk *chunks;
   size_t n;
-  /* What --keep oldest, newest, url or field:NAME looks at, text by text: as many
-   * chunks of the same lengths, or NULL. */
+  /* The values for --keep oldest, newest, url or field:NAME, one per text, in chunks of the same
+   * lengths; or NULL. */
   const nd_chunk *facts;
-  /* Instead: the next chunk, and its facts where they are wanted (else leave their
-   * n at 0); texts->n = 0 at the end.  One call at a time, from any thread. */
+  /* Instead of an array: gives the next chunk and, if --keep needs them, its facts (else leaves
+   * facts->n at 0); texts->n = 0 at the end.  One call at a time, from any thread. */
   void *context;
   nd_status (*next)(void *context, nd_chunk *texts, nd_chunk *facts, nd_error *err);
   uint64_t reserved[4]; /* 0 */
 } nd_text_stream;
 
-/* What a job reads: texts in memory, or files. */
+/* The input of a job: texts in memory, or files. */
 typedef struct nd_corpus {
   const nd_text_stream *texts;
-  const nd_text_stream *against; /* with texts: the other collection, or NULL */
+  const nd_text_stream *against; /* with texts: the reference collection, or NULL */
   const char *const *files;      /* files and directories, when `texts` is NULL */
   size_t file_n;
   uint64_t reserved[8]; /* 0 */
@@ -68,27 +67,27 @@ typedef struct nd_corpus {
 
 typedef struct nd_rejection {
   uint64_t text;   /* its number; of files: UINT64_MAX */
-  uint64_t place;  /* of files: where PATH:LINE begins in `strings` */
-  uint64_t reason; /* where the reason begins in `strings` */
+  uint64_t place;  /* of files: offset of PATH:LINE in `strings` */
+  uint64_t reason; /* offset of the reason in `strings` */
 } nd_rejection;
 
 /* Documents are numbered from 0: texts as they come, nulls and rejected ones
- * included; those of `against` go on from n.  Documents of files are numbered as
+ * included; those of `against` continue from n.  Documents of files are numbered as
  * they are read, without the rejected ones, and have ids. */
 typedef struct nd_result {
   uint64_t n;
   uint8_t *keep;      /* a bit each, the lowest first; pairs: NULL */
-  uint32_t *cluster;  /* the one kept in its place, itself when kept; pairs: NULL */
-  double *similarity; /* to that one; pairs: NULL */
+  uint32_t *cluster;  /* the kept document of its cluster; pairs: NULL */
+  double *similarity; /* to the kept document; pairs: NULL */
   uint64_t pair_n;
-  uint32_t *a, *b; /* a < b, in rising order */
+  uint32_t *a, *b; /* a < b, ascending */
   double *value;
   uint64_t rejection_n;
   nd_rejection *rejections;
   char *strings;    /* NUL-terminated each */
-  uint64_t *id_end; /* files: n + 1 places in `ids`, the first 0; else NULL */
+  uint64_t *id_end; /* files: n + 1 offsets in `ids`, the first 0; else NULL */
   char *ids;
-  nd_summary summary;   /* what the job did, also when it fails */
+  nd_summary summary;   /* filled even if the job fails */
   uint64_t reserved[8]; /* 0 */
 } nd_result;
 

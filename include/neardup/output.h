@@ -20,41 +20,40 @@
 extern "C" {
 #endif
 
-/* A path, and what a message calls it: "-o", "the input", "--against" … */
+/* A path, and its name in messages, such as "-o", "the input" or "--against". */
 typedef struct nd_output_path {
   const char *role, *path;
   int directory; /* an output: a directory, not a file */
 } nd_output_path;
 
-/* ND_ERR_USAGE, with both paths named, when an input is, holds or lies inside
- * an output, or an output is or lies inside another one.  Compares devices and
- * inodes, so links, folders and mounts hide nothing; outputs need not exist.  A
- * file of an input directory counts as well when it is a link into an output.
- * Pipes, devices, "-" and inputs that do not exist never overlap anything. */
+/* Checks that no input equals, contains or is inside an output, and that no output equals or is
+ * inside another one.  ND_ERR_USAGE names both paths.  Compares devices and inodes, so links,
+ * directories and mounts hide nothing; outputs need not exist.  Also checks files of an input
+ * directory that are links into an output.  Pipes, devices, "-" and missing inputs never overlap.
+ */
 ND_API nd_status nd_output_check(const nd_output_path *outputs, size_t n,
                                  const nd_output_path *inputs, size_t m,
                                  nd_error *err) ND_MUST_CHECK;
 
-/* What a file holds. */
+/* Kinds of output files. */
 typedef enum nd_output_kind { ND_OUTPUT_PLAN, ND_OUTPUT_SKETCHES, ND_OUTPUT_PAGE } nd_output_kind;
 
 /* A file to write. */
 typedef struct nd_output_request {
   const char *path;
   nd_output_kind kind;
-  const char *const *inputs; /* what the job reads, beside what `options` name */
+  const char *const *inputs; /* the inputs of the job, besides those that `options` name */
   size_t input_n;
   uint64_t reserved[8]; /* 0 */
 } nd_output_request;
 
-/* A file that is written beside its place, under another name, and renamed at
- * the end.  A file of the same kind by neardup is replaced with --resume never
- * only, any other one with --force only (ND_ERR_STATE), a directory and an input
- * (ND_ERR_USAGE) never.  A link to a file stays a link.  Pipes and devices, and
- * /dev/stdout, are written to directly. */
+/* A file that is written under a temporary name in its directory and renamed at the end.  A file of
+ * the same kind by neardup is replaced only with --resume never, any other file only with --force
+ * (ND_ERR_STATE), a directory or an input never (ND_ERR_USAGE).  A link to a file stays a link.
+ * Pipes, devices and /dev/stdout are written to directly. */
 typedef struct nd_output nd_output;
 
-/* Begins a file; end it by nd_output_close.  Of the options, resume, force and sync count. */
+/* Begins a file; end it by nd_output_close.  Uses the options resume, force and sync. */
 ND_API nd_status nd_output_open(nd_output **out, const nd_output_request *request,
                                 const nd_options *options, nd_error *err) ND_MUST_CHECK;
 /* Returns a sink that writes to the file, until it is closed. */

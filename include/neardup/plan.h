@@ -21,14 +21,14 @@ typedef struct nd_plan_request {
 /* Documents of one range of sizes. */
 typedef struct nd_plan_group {
   uint64_t from, below;        /* tokens; below UINT64_MAX: no limit */
-  uint64_t modulus;            /* one shingle in so many is kept */
-  uint64_t documents;          /* drawn */
-  double pairs;                /* found ones that the bounds rest on */
+  uint64_t modulus;            /* one shingle in `modulus` is kept */
+  uint64_t documents;          /* documents in the sample */
+  double pairs;                /* pairs found, the basis of the bounds */
   double precision, low, high; /* measured; one-sided 95 % bounds */
   double recall;
-  int reached;           /* some ratio meets the goal (else all shingles are kept) */
-  uint64_t best_modulus; /* the ratio that comes nearest … */
-  double best_low;       /* … and its lower bound; NaN: no pair was found */
+  int reached;           /* 1 if a ratio meets the goal; else all shingles are kept */
+  uint64_t best_modulus; /* the ratio closest to the goal */
+  double best_low;       /* lower bound at that ratio; NaN: no pair was found */
   uint64_t reserved[4];  /* 0 */
 } nd_plan_group;
 
@@ -47,12 +47,12 @@ typedef struct nd_plan_result {
   double plan_bytes;                  /* that --method exact sorts */
   double plan_seconds, exact_seconds; /* of --method exact with and without the plan */
   /* min-hash */
-  uint32_t permutations, bands, rows; /* bands 0: the recall cannot be reached … */
+  uint32_t permutations, bands, rows; /* bands 0: the recall cannot be reached */
   double recall;                      /* at the threshold, or the best reachable */
   double recall_of_pairs;             /* over all near-duplicates of the sample */
-  double candidates;                  /* pairs to compare in the whole corpus, about */
+  double candidates;                  /* estimated pairs to compare in the entire corpus */
   double minhash_bytes, minhash_seconds;
-  nd_summary summary;    /* what the job read, also when it fails */
+  nd_summary summary;    /* filled even if the job fails */
   uint64_t reserved[16]; /* 0 */
 } nd_plan_result;
 

@@ -1,6 +1,5 @@
-/* How many near-duplicates there are in what search systems return (Nikkhoo
- * 2010, chapter 4): per topic, per run, in the first n results; and the runs
- * without them. */
+/* Prevalence of near-duplicates in the results of search systems (Nikkhoo 2010, chapter 4): per
+ * topic, per run, in the first n results; and the runs without them. */
 #ifndef NEARDUP_PREVALENCE_H
 #define NEARDUP_PREVALENCE_H
 
@@ -26,15 +25,15 @@ typedef struct nd_prevalence_request {
 typedef struct nd_prevalence_summary {
   uint64_t runs, topics, run_topics, documents; /* different documents */
   uint64_t pairs;                               /* of the list, between two of them */
-  uint64_t missing;                             /* run-topics that are not there */
-  uint64_t repeated, ties;    /* lines of a document that came before; equal scores */
-  uint64_t unranked;          /* lines whose rank and score disagree */
-  uint64_t unjudged;          /* topics of runs without a relevant document */
-  uint64_t qrels_repeated;    /* judgements that came before … */
-  uint64_t qrels_disagreeing; /* … and were others */
-  uint64_t removed;           /* lines that the filtered runs lack */
+  uint64_t missing;                             /* run-topics without results */
+  uint64_t repeated, ties;                      /* lines of repeated documents; equal scores */
+  uint64_t unranked;                            /* lines whose rank and score disagree */
+  uint64_t unjudged;                            /* topics of runs without a relevant document */
+  uint64_t qrels_repeated;                      /* repeated judgements */
+  uint64_t qrels_disagreeing;                   /* repeated judgements that differ */
+  uint64_t removed;                             /* lines removed from the filtered runs */
   char first_missing[240], first_repeated[240], first_tie[240], first_unranked[240],
-      first_disagreeing[240]; /* for people, "" when there is none */
+      first_disagreeing[240]; /* an example of each, or "" */
   uint64_t reserved[16];      /* 0 */
 } nd_prevalence_summary;
 

@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/* How far a job is.  The library makes these; later versions add fields at the end. */
+/* Progress of a job.  Created by the library; later versions add fields at the end. */
 typedef struct nd_progress {
   const char *stage;  /* "read", "find", "verify", "write" */
   uint64_t done;      /* of `total`: bytes (read, write), bands (find), pairs (verify) */
@@ -37,7 +37,7 @@ typedef struct nd_sink {
   nd_status (*write)(void *context, const char *bytes, size_t n, nd_error *err);
 } nd_sink;
 
-/* What a join did: the columns of the tables in Xiao et al. 2008. */
+/* Counts of a join: the columns of the tables in Xiao et al. 2008. */
 typedef struct nd_join_counts {
   int given; /* the method was a join */
   uint64_t records, tokens, index_entries;
@@ -49,16 +49,16 @@ typedef struct nd_join_counts {
   uint64_t reserved[4]; /* 0 */
 } nd_join_counts;
 
-/* What a job did.  Jobs fill it; its texts need not be freed. */
+/* Summary of a job, filled by the job; its strings need not be freed. */
 typedef struct nd_summary {
   uint64_t files;
   uint64_t bytes;     /* of the input files as they are */
   uint64_t raw_bytes; /* of the records, decompressed */
   uint64_t documents; /* = kept + dropped + rejected */
   uint64_t kept, dropped, rejected;
-  uint64_t against_documents; /* of the other collection; not among `documents` */
-  uint64_t others; /* records that are no documents (blank lines, warcinfo, images …) */
-  uint64_t empty;  /* documents without a token: kept, match nothing */
+  uint64_t against_documents; /* in the reference collection, not counted in `documents` */
+  uint64_t others;            /* records that are not documents (blank lines, warcinfo, images) */
+  uint64_t empty;             /* documents without a token: kept, match nothing */
   uint64_t tokens;
   const char *verify;                /* "exact", "sample", "sketch" or "none" */
   uint64_t boilerplate_tokens;       /* tokens left out of the comparison */
@@ -96,7 +96,7 @@ typedef struct nd_summary {
   uint64_t reserved[64]; /* 0 */
 } nd_summary;
 
-/* What nd_dedup reads and where the result goes. */
+/* The inputs and the output directory of nd_dedup. */
 typedef struct nd_dedup_request {
   const char *const *inputs; /* files, directories, or "-" for standard input */
   size_t input_n;
@@ -113,7 +113,7 @@ ND_API nd_status nd_dedup(nd_summary *out, const nd_dedup_request *request,
                           const nd_options *options, const nd_hooks *hooks,
                           nd_error *err) ND_MUST_CHECK;
 
-/* What nd_pairs reads and who takes its lines. */
+/* The inputs of nd_pairs and the sink for its lines. */
 typedef struct nd_pairs_request {
   const char *const *inputs; /* as in nd_dedup_request; or sketch files only */
   size_t input_n;
@@ -127,7 +127,7 @@ ND_API nd_status nd_pairs(nd_summary *out, const nd_pairs_request *request,
                           const nd_options *options, const nd_hooks *hooks,
                           nd_error *err) ND_MUST_CHECK;
 
-/* What nd_cluster reads and who takes its lines. */
+/* The list that nd_cluster reads and the sink for its lines. */
 typedef struct nd_cluster_request {
   const char *pairs; /* a list of pairs, or "-" for standard input */
   const nd_sink *sink;
@@ -142,7 +142,7 @@ ND_API nd_status nd_cluster(nd_summary *out, const nd_cluster_request *request,
                             const nd_options *options, const nd_hooks *hooks,
                             nd_error *err) ND_MUST_CHECK;
 
-/* What nd_inspect reads and who takes its lines. */
+/* The inputs of nd_inspect and the sink for its lines. */
 typedef struct nd_inspect_request {
   const char *const *inputs; /* as in nd_dedup_request */
   size_t input_n;

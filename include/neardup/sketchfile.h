@@ -1,4 +1,4 @@
-/* Files of sketches: computed once, used in place of documents.
+/* Sketch files: sketches computed once, read instead of documents.
  *
  * nd_pairs takes such files as inputs, with every method whose sketches they
  * hold.  The format is described in docs/formats.md. */
@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/* What is read, and the sketch file to write. */
+/* The inputs, and the sketch file to write. */
 typedef struct nd_sketch_request {
   const char *const *inputs; /* documents; or sketch files, to merge */
   size_t input_n;
@@ -20,14 +20,14 @@ typedef struct nd_sketch_request {
 } nd_sketch_request;
 
 /* Writes the sketches that the method (candidates, confirm and columns) of `options`
- * needs.  The file appears complete or not at all; an existing one is replaced as
- * nd_output_open says.  *out is filled as far as the job came. */
+ * needs.  The file is written atomically; an existing one is replaced as nd_output_open says.  *out
+ * is filled even if the job fails. */
 ND_API nd_status nd_sketch_documents(nd_summary *out, const nd_sketch_request *request,
                                      const nd_options *options, const nd_hooks *hooks,
                                      nd_error *err) ND_MUST_CHECK;
 
 /* Writes the sketches of several sketch files, in the order given, to one.
- * ND_ERR_USAGE names what differs between files that do not fit together. */
+ * ND_ERR_USAGE names the difference between incompatible files. */
 ND_API nd_status nd_sketch_merge(nd_summary *out, const nd_sketch_request *request,
                                  const nd_options *options, const nd_hooks *hooks,
                                  nd_error *err) ND_MUST_CHECK;

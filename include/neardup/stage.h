@@ -3,19 +3,19 @@
  *
  *   sign → copies → keys → edges → verify → settle → keep
  *
- * Every stage is a pure function over flat arrays.  What one machine gets from
- * nd_dedup comes out of them byte for byte, however the input was cut, as long
- * as blocks are numbered in input order.  What travels between stages are
- * blocks and runs, packed and checksummed:
+ * Every stage is a pure function over flat arrays.  The stages give the bytes
+ * that nd_dedup gives on one machine, for any division of the input, as long as
+ * blocks are numbered in input order.  Stages exchange blocks and runs, packed
+ * and checksummed:
  *
- *   block  what is kept of about two megabytes of input (an opaque image), and
- *          beside it the token texts, unless the input can be read again
+ *   block  an opaque image of about two megabytes of input and, unless the input
+ *          can be read again, the token texts
  *   run    sorted items: u32 "NDR1", u32 bytes per value, u64 n, u64 checksum,
  *          n keys of 8 bytes, n values of 1, 4 or 8 bytes; little-endian
  *
- * A document's number is its place in the input: a block's first number plus
- * its row.  A position is its place in the order of --keep (with --keep first
- * they are the same). */
+ * Documents are numbered in input order: the first number of the block plus the
+ * row.  A position is an index into the keep order (with --keep first it equals
+ * the number). */
 #ifndef NEARDUP_STAGE_H
 #define NEARDUP_STAGE_H
 
@@ -46,30 +46,30 @@ typedef struct nd_stage_facts {
 
 enum { ND_STAGE_SECRET = 192 };
 
-/* `secret` (ND_STAGE_SECRET random bytes, the same in all stages of a job) keys
- * the digests by which copies are told: nobody who writes documents knows it.
- * `dedup`: the options are nd_dedup's (a threshold is needed), not nd_pairs'.
- * ND_ERR_USAGE for what only one machine can do, such as --against. */
+/* Creates a stage.  `secret`, ND_STAGE_SECRET random bytes shared by all stages of a job, keys the
+ * digests that find exact duplicates, so authors of documents cannot force collisions.  `dedup`:
+ * the options are those of nd_dedup, which needs a threshold, not of nd_pairs.  ND_ERR_USAGE: an
+ * option works on one machine only, such as --against. */
 ND_API nd_status nd_stage_new(nd_stage **out, const nd_options *options, int dedup,
                               const char *secret, nd_error *err) ND_MUST_CHECK;
 /* Frees a stage; NULL is allowed. */
 ND_API void nd_stage_free(nd_stage *s);
-/* Fills *out with what the options of a stage come to. */
+/* Fills *out with facts that follow from the options of a stage. */
 ND_API void nd_stage_about(nd_stage_facts *out, const nd_stage *s);
 
 /* ---- the input ------------------------------------------------------------ */
 
 typedef struct nd_stage_file {
-  const char *path; /* as the ids call it */
-  const char *real; /* where its bytes are */
-  const char *name; /* below kept/ */
+  const char *path; /* the path used in ids */
+  const char *real; /* the path to read */
+  const char *name; /* relative name in kept/ */
   uint64_t size;
   int64_t mtime_ns;
 } nd_stage_file;
 
 typedef struct nd_stage_task {
-  int range;            /* a part of one large plain file … */
-  uint32_t file, files; /* else whole files */
+  int range;            /* 1: bytes [begin, end) of one large plain file; 0: entire files */
+  uint32_t file, files; /* the first file, and their number */
   uint64_t begin, end;
 } nd_stage_task;
 
@@ -81,13 +81,12 @@ typedef struct nd_intake_request {
   const char *avoid;    /* a directory to leave out, such as the output; NULL: none */
   uint64_t reserved[4]; /* 0 */
 } nd_intake_request;
-/* Walks the inputs and cuts them into tasks; free the intake by nd_intake_free.
+/* Walks the inputs and splits them into tasks; free the intake by nd_intake_free.
  * ND_ERR_IO: an input cannot be read at all. */
 ND_API nd_status nd_intake_new(nd_intake **out, const nd_stage *s, const nd_intake_request *request,
                                nd_error *err) ND_MUST_CHECK;
-/* Cuts files that are known already, which are borrowed, into tasks.  ND_ERR_IO: a file
- * cannot be read.  (It is not skipped: tasks go by their number, so every machine must
- * cut the same files alike.) */
+/* Splits a known list of files, which is borrowed, into tasks.  ND_ERR_IO: a file cannot be read.
+ * It is not skipped, because tasks are numbered and every machine must get the same tasks. */
 ND_API nd_status nd_intake_files(nd_intake **out, const nd_stage *s, const nd_stage_file *files,
                                  size_t n, nd_error *err) ND_MUST_CHECK;
 /* Frees an intake; NULL is allowed. */
@@ -194,27 +193,27 @@ typedef struct nd_document_texts {
 
 /* ---- runs --------------------------------------------------------------- */
 
-/* Buffers items per partition, which is called a place. */
+/* Buffers items per partition. */
 typedef struct nd_spread nd_spread;
-/* Makes a spread for values of 1, 4 or 8 bytes; free it by nd_spread_free. */
-ND_API nd_status nd_spread_new(nd_spread **out, uint32_t places, unsigned value_bytes,
+/* Creates a spread for values of 1, 4 or 8 bytes; free it by nd_spread_free. */
+ND_API nd_status nd_spread_new(nd_spread **out, uint32_t partitions, unsigned value_bytes,
                                nd_error *err) ND_MUST_CHECK;
 /* Frees a spread; NULL is allowed. */
 ND_API void nd_spread_free(nd_spread *s);
-/* Returns the number of items in all places. */
+/* Returns the number of items in all partitions. */
 ND_API uint64_t nd_spread_waiting(const nd_spread *s);
-/* Empties a place: *run is its items, sorted (n == 0: there were none), borrowed until the
+/* Empties a partition: sets *run to its items, sorted (n == 0: no items), borrowed until the
  * next call on `s`. */
-ND_API nd_status nd_spread_take(nd_str *run, nd_spread *s, uint32_t place,
+ND_API nd_status nd_spread_take(nd_str *run, nd_spread *s, uint32_t partition,
                                 nd_error *err) ND_MUST_CHECK;
 
-/* Runs of one place. */
+/* Runs of one partition. */
 typedef struct nd_runs {
   const nd_str *run;
   size_t n;
 } nd_runs;
 
-/* What becomes of equal keys: the smallest value, or the sum of the values. */
+/* Equal keys keep their smallest value, or the sum of their values. */
 typedef enum nd_merge { ND_MERGE_LEAST, ND_MERGE_SUM } nd_merge;
 /* Merges runs into one, borrowed until the next call on `s`.  ND_ERR_DATA: a run is
  * damaged. */
@@ -226,16 +225,17 @@ ND_API nd_status nd_run_count(uint64_t *n, nd_str run, nd_error *err) ND_MUST_CH
 ND_API nd_status nd_run_items(uint64_t *keys, uint64_t *values, nd_str run,
                               nd_error *err) ND_MUST_CHECK;
 
-/* ---- copies -------------------------------------------------------------- */
+/* ---- exact duplicates ---------------------------------------------------- */
 
 /* Adds the digests (values of 8 bytes) and the hashes of ids (values of 4) of a block's
- * documents to two spreads.  Of the block, `image` and `first` count. */
+ * documents to two spreads.  Reads only `image` and `first` of the block. */
 ND_API nd_status nd_stage_digests(nd_spread *digests, nd_spread *ids, nd_stage *s,
                                   const nd_stored_block *block, nd_error *err) ND_MUST_CHECK;
-/* Runs of one place → (copy, first) pairs of numbers, 8 bytes each, rising. */
+/* Lists the exact duplicates in the runs of one partition: pairs (duplicate, first occurrence) of 8
+ * bytes, ascending. */
 ND_API nd_status nd_stage_copies(nd_str *pairs, nd_stage *s, const nd_str *runs, size_t n,
                                  nd_error *err) ND_MUST_CHECK;
-/* Runs of hashes of ids → the documents (4 bytes each) whose id came before. */
+/* Lists the documents (4 bytes each) with a repeated id, from runs of hashes of ids. */
 ND_API nd_status nd_stage_repeated(nd_str *documents, nd_stage *s, const nd_str *runs, size_t n,
                                    nd_error *err) ND_MUST_CHECK;
 
@@ -244,11 +244,11 @@ ND_API nd_status nd_stage_repeated(nd_str *documents, nd_stage *s, const nd_str 
 typedef struct nd_keys_request {
   nd_str image;             /* of a block */
   const uint32_t *position; /* of each row; UINT32_MAX: an exact duplicate, or empty */
-  uint32_t ranges;          /* into which the keys of a kind are divided */
+  uint32_t ranges;          /* ranges of keys per kind */
   uint64_t reserved[4];     /* 0 */
 } nd_keys_request;
-/* Adds the keys of a block's documents to a spread with facts.keys × ranges places:
- * kind × ranges + range of the key. */
+/* Adds the keys of a block's documents to a spread with facts.keys × ranges partitions, to
+ * partition kind × ranges + range of the key. */
 ND_API nd_status nd_stage_keys(nd_spread *out, nd_stage *s, const nd_keys_request *request,
                                nd_error *err) ND_MUST_CHECK;
 
@@ -256,12 +256,12 @@ typedef struct nd_stage_buckets {
   uint64_t buckets, hot, hot_documents, largest;
   uint64_t reserved[4]; /* 0 */
 } nd_stage_buckets;
-/* The values of edges, of 1 byte. */
+/* Values of edges, of 1 byte. */
 enum { ND_STAGE_FULL = 0, ND_STAGE_STAR = 1 };
 typedef struct nd_group_request {
-  uint32_t kind;        /* of the keys, below facts.keys, */
-  nd_runs runs;         /* which lie in runs of one place */
-  uint64_t positions;   /* in all */
+  uint32_t kind;        /* kind of the keys, below facts.keys */
+  nd_runs runs;         /* runs of keys, of one partition */
+  uint64_t positions;   /* number of positions */
   uint64_t reserved[4]; /* 0 */
 } nd_group_request;
 /* Adds the edges between documents with equal keys to a spread, by their first position,
@@ -290,7 +290,7 @@ ND_API nd_status nd_stage_leave_out(nd_stage *s, const uint64_t *keys, size_t n,
  * by the first of `documents`. */
 ND_API nd_status nd_stage_expand(nd_spread *counts, nd_stage *s, const nd_runs *runs,
                                  uint64_t documents, nd_error *err) ND_MUST_CHECK;
-/* How many distinct shingles each document has. */
+/* Numbers of distinct shingles per document. */
 typedef struct nd_document_sizes {
   const uint32_t *size;
   uint64_t n;
@@ -316,8 +316,8 @@ ND_API nd_status nd_stage_evidence(nd_str *out, uint64_t *ends, nd_stage *s,
  * unescaped, and empty where a document has none.  Ends as in nd_stage_texts. */
 ND_API nd_status nd_stage_ids(nd_str *ids, uint64_t *ends, nd_stage *s,
                               const nd_stored_block *block, nd_error *err) ND_MUST_CHECK;
-/* Sets *lines_out to the block's rejected records, a line each: location TAB reason.  Of the
- * block, `image`, `paths` and `lines` count; borrowed until the next call on `s`. */
+/* Sets *lines_out to the block's rejected records, a line each: location TAB reason.  Reads only
+ * `image`, `paths` and `lines` of the block; borrowed until the next call on `s`. */
 ND_API nd_status nd_stage_rejects(nd_str *lines_out, nd_stage *s, const nd_stored_block *block,
                                   nd_error *err) ND_MUST_CHECK;
 /* Ranks (--keep) of a block's documents, and whether each has tokens. */
@@ -346,8 +346,8 @@ ND_API nd_status nd_stage_components(uint32_t *root, uint64_t documents, const u
 
 /* ---- settle ------------------------------------------------------------------ */
 
-/* What remains for one place: the order, the rounds over verified candidates
- * (as one machine cuts them), the clusters, the lists. */
+/* The steps that run in one process: the keep order, the rounds of the verifier (as on one
+ * machine), the clusters, the lists. */
 typedef struct nd_settle nd_settle;
 typedef struct nd_settle_request {
   const uint32_t *same; /* per document: the first one with its tokens; UINT32_MAX: no tokens */
@@ -364,7 +364,7 @@ ND_API nd_status nd_settle_new(nd_settle **out, const nd_stage *s, const nd_sett
 ND_API void nd_settle_free(nd_settle *t);
 /* Writes the position of every document, for nd_stage_keys, to `out`. */
 ND_API void nd_settle_positions(uint32_t *out, const nd_settle *t);
-/* Turns pairs of positions into pairs of documents, in place. */
+/* Replaces pairs of positions by pairs of documents. */
 ND_API void nd_settle_documents(uint64_t *pairs, size_t n, const nd_settle *t);
 /* All candidates. */
 typedef struct nd_candidates {
@@ -373,10 +373,11 @@ typedef struct nd_candidates {
   const uint64_t *values; /* by nd_stage_verify */
   size_t n;
 } nd_candidates;
-/* Takes the candidates and runs the rounds of the verifier over them.  ND_ERR_DATA: they are
- * not in order or name a position that does not exist. */
-ND_API nd_status nd_settle_confirm(nd_settle *t, const nd_candidates *candidates,
-                                   nd_error *err) ND_MUST_CHECK;
+/* Runs the rounds of the verifier over all candidates, with the values that nd_stage_verify
+ * computed.  ND_ERR_DATA: the candidates are not ascending or name a position that does not
+ * exist. */
+ND_API nd_status nd_settle_verify(nd_settle *t, const nd_candidates *candidates,
+                                  nd_error *err) ND_MUST_CHECK;
 /* Takes pairs of documents, ascending, that are results already (facts.direct). */
 ND_API nd_status nd_settle_direct(nd_settle *t, const uint64_t *pairs, const uint64_t *values,
                                   size_t n, nd_error *err) ND_MUST_CHECK;
@@ -393,21 +394,21 @@ ND_API nd_status nd_settle_cluster(const uint64_t **missing, size_t *n, nd_settl
 /* Takes the values of the missing pairs.  ND_ERR_USAGE: there are more or fewer. */
 ND_API nd_status nd_settle_finish(nd_settle *t, const uint64_t *values, size_t n,
                                   nd_error *err) ND_MUST_CHECK;
-/* Writes per document the one that is kept in its place, and the packed similarity with it. */
+/* Writes for every document the kept document it is assigned to, and the packed similarity to it.
+ */
 ND_API void nd_settle_result(uint32_t *centre, uint64_t *value, const nd_settle *t);
-/* Writes per document whether the lists name it: 1, else 0. */
+/* Writes 1 for every document that the lists name, and 0 for the others. */
 ND_API void nd_settle_wanted(uint8_t *wanted, const nd_settle *t);
-/* Writes the list of pairs to a file.  `ids` are those of nd_stage_ids, of all documents that
- * the list names.  With `collapse` an exact duplicate is listed once, with its first
- * occurrence. */
+/* Writes the list of pairs to a file.  `ids` are the ids, by nd_stage_ids, of all documents that
+ * the list names.  With `collapse` an exact duplicate is listed once, with its first occurrence. */
 ND_API nd_status nd_settle_write_pairs(nd_settle *t, const char *path, const nd_document_texts *ids,
                                        int collapse, nd_error *err) ND_MUST_CHECK;
 /* Writes the list of clusters to a file, after nd_settle_finish.  `ids` as for the pairs. */
 ND_API nd_status nd_settle_write_clusters(nd_settle *t, const char *path,
                                           const nd_document_texts *ids,
                                           nd_error *err) ND_MUST_CHECK;
-/* Fills what settling knows: pairs, candidates, spared, copies, clusters, kept,
- * dropped. */
+/* Fills the counts of pairs, candidates, skipped edges, copies, clusters, kept and dropped
+ * documents. */
 ND_API void nd_settle_counts(nd_summary *out, const nd_settle *t);
 /* Writes summary.json, with these counts, to a file. */
 ND_API nd_status nd_settle_write_summary(const nd_settle *t, const nd_summary *summary,
@@ -421,17 +422,17 @@ ND_API nd_status nd_settle_write_summary(const nd_settle *t, const nd_summary *s
 ND_API nd_status nd_stage_parts(nd_str *lines, nd_stage *s, nd_str image, const uint8_t *dropped,
                                 nd_error *err) ND_MUST_CHECK;
 
-/* What a report shows that settling does not know. */
+/* Contents of a report beyond the results of nd_settle. */
 typedef struct nd_settle_page {
   const nd_summary *summary;
   const uint32_t *document; /* ids, as for the lists */
   const nd_str *id;
   size_t n;
-  const uint32_t *text_document; /* texts of nd_settle_report_texts, rising */
+  const uint32_t *text_document; /* documents of nd_settle_report_texts, ascending */
   const nd_str *text;
   size_t texts;
-  nd_str parts;    /* lines of nd_stage_parts, added up; f has the file's name */
-  int by_folder;   /* … or its folder's */
+  nd_str parts;    /* lines of nd_stage_parts, summed; kind f names files */
+  int by_folder;   /* 1: kind f names directories */
   nd_str rejected; /* lines of nd_stage_rejects */
   const char *const *inputs;
   size_t input_n;
@@ -439,7 +440,7 @@ typedef struct nd_settle_page {
   uint64_t reserved[8]; /* 0 */
 } nd_settle_page;
 
-/* The documents (*n of them, rising, borrowed) whose texts the report would show. */
+/* Lists the documents whose texts the report shows: *n numbers, ascending, borrowed. */
 ND_API nd_status nd_settle_report_texts(const uint32_t **documents, size_t *n, nd_settle *t,
                                         nd_error *err) ND_MUST_CHECK;
 /* Writes `dir`/report.html; after the lists. */
@@ -448,7 +449,7 @@ ND_API nd_status nd_settle_write_report(nd_settle *t, const nd_settle_page *page
 
 /* ---- keep ----------------------------------------------------------------------- */
 
-/* Sets *out to how many bytes of a range's block are dropped: dropped[i] != 0 for row i. */
+/* Sets *out to the number of dropped bytes in the block of a range: dropped[i] != 0 for row i. */
 ND_API nd_status nd_stage_cut_bytes(uint64_t *out, nd_stage *s, nd_str image,
                                     const uint8_t *dropped, nd_error *err) ND_MUST_CHECK;
 typedef struct nd_cut_request {
@@ -456,7 +457,7 @@ typedef struct nd_cut_request {
   const uint8_t *dropped; /* per row: not 0 if it is dropped */
   const char *from;       /* the plain file, and the part of it: [begin, end) */
   uint64_t begin, end;
-  const char *to; /* where it goes, and at which offset */
+  const char *to; /* the file to write, from offset `at` */
   uint64_t at;
   uint64_t reserved[4]; /* 0 */
 } nd_cut_request;

@@ -34,7 +34,7 @@ typedef enum nd_status {
   ND_ERR_CANCELLED, /* the caller asked to stop */
 } nd_status;
 
-/* What went wrong, for people.  Its size never changes. */
+/* An error message for people.  The size of this struct never changes. */
 typedef struct nd_error {
   nd_status status;
   char message[1000];

@@ -152,14 +152,14 @@ cdef class Plan:
 
 
 cdef class Spread:
-    """Items on their way to places, as sorted packed runs."""
+    """Buffers items per partition; gives sorted, packed runs."""
     cdef nd_spread *c
-    cdef readonly uint32_t places
+    cdef readonly uint32_t partitions
 
-    def __cinit__(self, places, value_bytes):
+    def __cinit__(self, partitions, value_bytes):
         cdef nd_error err
-        self.places = places
-        check(nd_spread_new(&self.c, places, value_bytes, &err), &err)
+        self.partitions = partitions
+        check(nd_spread_new(&self.c, partitions, value_bytes, &err), &err)
 
     def __dealloc__(self):
         nd_spread_free(self.c)
@@ -168,22 +168,22 @@ cdef class Spread:
     def waiting(self):
         return nd_spread_waiting(self.c)
 
-    def take(self, uint32_t place):
-        """The run for a place, or None; the place is empty then."""
+    def take(self, uint32_t partition):
+        """The run of a partition, which is then empty; None without items."""
         cdef nd_str run
         cdef nd_error err
         cdef nd_status status
         with nogil:
-            status = nd_spread_take(&run, self.c, place, &err)
+            status = nd_spread_take(&run, self.c, partition, &err)
         check(status, &err)
         return run.p[:run.n] if run.n else None
 
     def runs(self):
-        """(place, run) of every place that has items."""
-        for place in range(self.places):
-            run = self.take(place)
+        """(partition, run) of every partition that has items."""
+        for partition in range(self.partitions):
+            run = self.take(partition)
             if run is not None:
-                yield place, run
+                yield partition, run
 
 
 def run_items(const uint8_t[::1] run):

@@ -104,10 +104,10 @@ cdef extern from "neardup/stage.h" nogil:
 
     ctypedef struct nd_spread:
         pass
-    nd_status nd_spread_new(nd_spread **out, uint32_t places, unsigned value_bytes, nd_error *err)
+    nd_status nd_spread_new(nd_spread **out, uint32_t partitions, unsigned value_bytes, nd_error *err)
     void nd_spread_free(nd_spread *s)
     uint64_t nd_spread_waiting(const nd_spread *s)
-    nd_status nd_spread_take(nd_str *run, nd_spread *s, uint32_t place, nd_error *err)
+    nd_status nd_spread_take(nd_str *run, nd_spread *s, uint32_t partition, nd_error *err)
     nd_status nd_stage_merge(nd_str *run, nd_stage *s, const nd_runs *runs, nd_merge how,
                              nd_error *err)
     nd_status nd_run_count(uint64_t *n, nd_str run, nd_error *err)
@@ -185,7 +185,7 @@ cdef extern from "neardup/stage.h" nogil:
         const uint64_t *kinds
         const uint64_t *values
         size_t n
-    nd_status nd_settle_confirm(nd_settle *t, const nd_candidates *candidates, nd_error *err)
+    nd_status nd_settle_verify(nd_settle *t, const nd_candidates *candidates, nd_error *err)
     nd_status nd_settle_direct(nd_settle *t, const uint64_t *pairs, const uint64_t *values,
                                size_t n, nd_error *err)
     uint64_t nd_settle_pair_count(const nd_settle *t)

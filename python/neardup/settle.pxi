@@ -46,7 +46,7 @@ cdef class Settle:
             nd_settle_documents(&o[0], o.shape[0], self.c)
         return out
 
-    def confirm(self, const uint64_t[::1] pairs, const uint64_t[::1] kinds,
+    def verify(self, const uint64_t[::1] pairs, const uint64_t[::1] kinds,
                 const uint64_t[::1] values):
         cdef nd_error err
         cdef nd_status status
@@ -59,7 +59,7 @@ cdef class Settle:
         all.n = n
         err.message[0] = 0
         with nogil:
-            status = nd_settle_confirm(self.c, &all, &err)
+            status = nd_settle_verify(self.c, &all, &err)
         check(status, &err)
 
     def direct(self, const uint64_t[::1] pairs, const uint64_t[::1] values):

@@ -21,12 +21,12 @@ nd_status nd_stage_prints(nd_spread *out, uint32_t *sizes, nd_stage *s,
   const size_t n = texts->n;
   nd_printer p = {0};
   nd_status status = ND_OK;
-  uint32_t places = nd_spread_places(out);
+  uint32_t partitions = nd_spread_partitions(out);
   for (size_t i = 0; i < n && status == ND_OK; i++) {
     status = nd_printer_run(&p, &s->settings, text[i], document[i], err);
     sizes[i] = (uint32_t)p.n;
     for (size_t k = 0; k < p.n && status == ND_OK; k++)
-      status = nd_spread_add(out, nd_share_of(p.items[k].key, places), p.items[k].key,
+      status = nd_spread_add(out, nd_share_of(p.items[k].key, partitions), p.items[k].key,
                              p.items[k].value, err);
   }
   nd_printer_clear(&p);
@@ -38,14 +38,14 @@ nd_status nd_stage_census(nd_spread *out, nd_stage *s, const nd_str *text, size_
   const nd_settings *set = &s->settings;
   nd_shingler g = {0};
   nd_status status = ND_OK;
-  uint32_t places = nd_spread_places(out);
+  uint32_t partitions = nd_spread_partitions(out);
   for (size_t i = 0; i < n && status == ND_OK; i++) {
     status = nd_shingler_run(&g, text[i], set->shingle, set->options->seed, err);
     if (status == ND_OK) status = nd_shingler_sort(&g, err);
     for (size_t k = 0; status == ND_OK && k < g.shingles.n; k++) {
       uint64_t key = g.shingles.fingerprint[k];
       if (nd_sample_key(key) % set->sample.mod != set->sample.residue) continue;
-      status = nd_spread_add(out, nd_share_of(nd_mix(key), places), key, 1, err);
+      status = nd_spread_add(out, nd_share_of(nd_mix(key), partitions), key, 1, err);
     }
   }
   nd_shingler_clear(&g);
@@ -98,9 +98,10 @@ typedef struct count_spread {
 
 static nd_status spread_counts(void *context, nd_item *items, size_t n, nd_error *err) {
   const count_spread *s = context;
-  const uint64_t places = nd_spread_places(s->counts);
+  const uint64_t partitions = nd_spread_partitions(s->counts);
   for (size_t i = 0; i < n; i++)
-    ND_TRY(nd_spread_add(s->counts, (uint32_t)(nd_pair_of(items[i].key).a * places / s->documents),
+    ND_TRY(nd_spread_add(s->counts,
+                         (uint32_t)(nd_pair_of(items[i].key).a * partitions / s->documents),
                          items[i].key, items[i].value, err));
   return ND_OK;
 }

@@ -49,11 +49,11 @@ static nd_status add_pieces(nd_spread *out, const nd_stage *s, const nd_image *i
     if (position[d] == UINT32_MAX) continue;
     const uint64_t *vector = rows + (size_t)d * r->total + p->vector->at;
     for (uint32_t k = 0; k < p->pieces; k++) {
-      uint32_t place =
+      uint32_t partition =
           (p->keys.buckets + k) * ranges + nd_share_of(piece_key(vector, p, k), ranges);
       for (uint32_t w = 0; w < p->vector->words; w++) {
         uint64_t value = p->vector->words == 1 ? position[d] : nd_pair_key(position[d], w);
-        ND_TRY(nd_spread_add(out, place, vector[w], value, err));
+        ND_TRY(nd_spread_add(out, partition, vector[w], value, err));
       }
     }
   }
@@ -88,9 +88,9 @@ nd_status nd_stage_keys(nd_spread *out, nd_stage *s, const nd_keys_request *requ
   nd_image i;
   ND_TRY(nd_image_open(&i, s, image, err));
   nd_stage_plan p = nd_stage_plan_of(&s->settings);
-  if ((uint64_t)(p.keys.buckets + p.pieces) * ranges > nd_spread_places(out))
+  if ((uint64_t)(p.keys.buckets + p.pieces) * ranges > nd_spread_partitions(out))
     return nd_fail(err, ND_ERR_USAGE, "%u kinds of keys in %u ranges need more than %u partitions",
-                   p.keys.buckets + p.pieces, ranges, nd_spread_places(out));
+                   p.keys.buckets + p.pieces, ranges, nd_spread_partitions(out));
   ND_TRY(add_buckets(out, s, &i, &p, position, ranges, err));
   return p.pieces ? add_pieces(out, s, &i, &p, position, ranges, err) : ND_OK;
 }
@@ -107,13 +107,13 @@ typedef struct edge_spread {
 
 static nd_status spread_some(void *context, nd_item *items, size_t n, nd_error *err) {
   const edge_spread *s = context;
-  const uint64_t places = nd_spread_places(s->edges);
+  const uint64_t partitions = nd_spread_partitions(s->edges);
   for (size_t i = 0; i < n; i++) {
     nd_pair p = nd_pair_of(items[i].key);
     if (s->of) p = (nd_pair){s->of[p.a], s->of[p.b]};
     uint64_t star = items[i].value == ND_PAIR_STAR ? ND_STAGE_STAR : ND_STAGE_FULL;
-    ND_TRY(nd_spread_add(s->edges, (uint32_t)(p.a * places / s->positions), nd_pair_key(p.a, p.b),
-                         star, err));
+    ND_TRY(nd_spread_add(s->edges, (uint32_t)(p.a * partitions / s->positions),
+                         nd_pair_key(p.a, p.b), star, err));
   }
   return ND_OK;
 }

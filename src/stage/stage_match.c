@@ -18,10 +18,11 @@ nd_status nd_stage_digests(nd_spread *digests, nd_spread *ids, nd_stage *s,
   for (uint32_t d = 0; d < i.head.docs; d++) {
     uint64_t low = digest[2 * d], high = digest[2 * d + 1];
     if (shingles[d])
-      ND_TRY(nd_spread_add(digests, nd_share_of(low, nd_spread_places(digests)), low,
+      ND_TRY(nd_spread_add(digests, nd_share_of(low, nd_spread_partitions(digests)), low,
                            (high & high_mask) | (first + d), err));
     if (id[d])
-      ND_TRY(nd_spread_add(ids, nd_share_of(id[d], nd_spread_places(ids)), id[d], first + d, err));
+      ND_TRY(
+          nd_spread_add(ids, nd_share_of(id[d], nd_spread_partitions(ids)), id[d], first + d, err));
   }
   return ND_OK;
 }

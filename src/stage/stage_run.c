@@ -20,7 +20,7 @@ typedef struct heap {
 
 struct nd_spread {
   heap *heaps;
-  uint32_t places;
+  uint32_t partitions;
   unsigned value_bytes;
   uint64_t waiting;
   nd_item *scratch;
@@ -28,16 +28,16 @@ struct nd_spread {
   nd_buf out;
 };
 
-nd_status nd_spread_new(nd_spread **out, uint32_t places, unsigned value_bytes, nd_error *err) {
+nd_status nd_spread_new(nd_spread **out, uint32_t partitions, unsigned value_bytes, nd_error *err) {
   *out = NULL;
   nd_spread *s = nd_calloc(1, sizeof *s);
   if (!s) return nd_fail_memory(err, sizeof *s);
-  s->places = places;
+  s->partitions = partitions;
   s->value_bytes = value_bytes;
-  s->heaps = nd_calloc(places, sizeof *s->heaps);
+  s->heaps = nd_calloc(partitions, sizeof *s->heaps);
   if (!s->heaps) {
     nd_free(s);
-    return nd_fail_memory(err, places * sizeof *s->heaps);
+    return nd_fail_memory(err, partitions * sizeof *s->heaps);
   }
   *out = s;
   return ND_OK;
@@ -45,7 +45,7 @@ nd_status nd_spread_new(nd_spread **out, uint32_t places, unsigned value_bytes, 
 
 void nd_spread_free(nd_spread *s) {
   if (!s) return;
-  for (uint32_t i = 0; i < s->places; i++) nd_free(s->heaps[i].items);
+  for (uint32_t i = 0; i < s->partitions; i++) nd_free(s->heaps[i].items);
   nd_free(s->heaps);
   nd_free(s->scratch);
   nd_buf_clear(&s->out);
@@ -55,12 +55,13 @@ void nd_spread_free(nd_spread *s) {
 uint64_t nd_spread_waiting(const nd_spread *s) {
   return s->waiting;
 }
-uint32_t nd_spread_places(const nd_spread *s) {
-  return s->places;
+uint32_t nd_spread_partitions(const nd_spread *s) {
+  return s->partitions;
 }
 
-nd_status nd_spread_add(nd_spread *s, uint32_t place, uint64_t key, uint64_t value, nd_error *err) {
-  heap *h = &s->heaps[place];
+nd_status nd_spread_add(nd_spread *s, uint32_t partition, uint64_t key, uint64_t value,
+                        nd_error *err) {
+  heap *h = &s->heaps[partition];
   if (h->n == h->cap) ND_TRY(nd_array_grow(&h->items, &h->cap, h->n + 1, sizeof *h->items, err));
   h->items[h->n++] = (nd_item){key, value};
   s->waiting++;
@@ -118,8 +119,8 @@ nd_status nd_run_items(uint64_t *keys, uint64_t *values, nd_str run, nd_error *e
   return ND_OK;
 }
 
-nd_status nd_spread_take(nd_str *run, nd_spread *s, uint32_t place, nd_error *err) {
-  heap *h = &s->heaps[place];
+nd_status nd_spread_take(nd_str *run, nd_spread *s, uint32_t partition, nd_error *err) {
+  heap *h = &s->heaps[partition];
   *run = (nd_str){NULL, 0};
   if (h->n == 0) return ND_OK;
   ND_TRY(nd_array_grow(&s->scratch, &s->scratch_cap, h->n, sizeof *s->scratch, err));

@@ -133,7 +133,7 @@ static nd_status add_items(nd_sorter *to, const uint64_t *keys, const uint64_t *
   return status == ND_OK ? nd_sorter_finish(to, err) : status;
 }
 
-nd_status nd_settle_confirm(nd_settle *t, const nd_candidates *candidates, nd_error *err) {
+nd_status nd_settle_verify(nd_settle *t, const nd_candidates *candidates, nd_error *err) {
   const uint64_t *pairs = candidates->pairs, *values = candidates->values;
   const size_t n = candidates->n;
   nd_run *j = &t->job;

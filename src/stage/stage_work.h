@@ -60,9 +60,9 @@ nd_status nd_image_rejects(const nd_image *i, nd_image_reject each, void *contex
                            nd_error *err) ND_MUST_CHECK;
 
 /* Appends an item to a partition. */
-nd_status nd_spread_add(nd_spread *s, uint32_t place, uint64_t key, uint64_t value,
+nd_status nd_spread_add(nd_spread *s, uint32_t partition, uint64_t key, uint64_t value,
                         nd_error *err) ND_MUST_CHECK;
-uint32_t nd_spread_places(const nd_spread *s);
+uint32_t nd_spread_partitions(const nd_spread *s);
 
 /* Loads all items of some runs into s->items, one run after another. */
 nd_status nd_runs_load(size_t *n, nd_stage *s, const nd_str *runs, size_t run_n,
@@ -83,9 +83,9 @@ typedef struct nd_shelf {
 nd_status nd_shelf_fetch(nd_buf *out, void *context, uint32_t document,
                          nd_error *err) ND_MUST_CHECK;
 
-/* Returns the partition of a key: one of `places` equal ranges of 0 … 2^64. */
-static inline uint32_t nd_share_of(uint64_t key, uint32_t places) {
-  return (uint32_t)((unsigned __int128)key * places >> 64);
+/* Returns the partition of a key: one of `partitions` equal ranges of 0 … 2^64. */
+static inline uint32_t nd_share_of(uint64_t key, uint32_t partitions) {
+  return (uint32_t)((unsigned __int128)key * partitions >> 64);
 }
 
 #endif

@@ -147,7 +147,7 @@ def walk(folder, out, options, places=3, edge_places=2, seed=0):
         return stage.verify(pairs, numpy.array(wanted, numpy.uint32), [texts[d] for d in wanted],
                             everything)
 
-    settle.confirm(pairs, kinds, verify(settle.as_documents(pairs), False))
+    settle.verify(pairs, kinds, verify(settle.as_documents(pairs), False))
     settle.finish(verify(settle.cluster(), True))
     wanted = numpy.flatnonzero(settle.wanted()).astype(numpy.uint32)
     names = {}

@@ -296,7 +296,7 @@ static nd_status walk_settle(stage_walker *w, const char *tmp, nd_error *e) {
   memcpy(w->asked, w->pairs, w->n * sizeof *w->pairs);
   nd_settle_documents(w->asked, w->n, w->settle);
   ND_TRY(walk_verify(w->values, w, w->asked, w->n, 0, e));
-  return nd_settle_confirm(w->settle, &(nd_candidates){w->pairs, w->kinds, w->values, w->n}, e);
+  return nd_settle_verify(w->settle, &(nd_candidates){w->pairs, w->kinds, w->values, w->n}, e);
 }
 
 static nd_status walk_cluster(stage_walker *w, nd_error *e) {

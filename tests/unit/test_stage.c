@@ -467,7 +467,7 @@ static void walk_and_compare(const nd_options *o) {
   memcpy(asked, pairs, count * 8);
   nd_settle_documents(asked, count, t);
   verify(values, s, plan, asked, count, 0);
-  ok(nd_settle_confirm(t, &(nd_candidates){pairs, kinds, values, count}, &err));
+  ok(nd_settle_verify(t, &(nd_candidates){pairs, kinds, values, count}, &err));
   const uint64_t *missing;
   size_t missing_n;
   ok(nd_settle_cluster(&missing, &missing_n, t, NULL, &err));
@@ -555,7 +555,7 @@ static void star_edge_is_skipped_after_an_earlier_round(void **state) {
     ok(nd_settle_new(
         &t, s, &(nd_settle_request){.same = same, .rank = NULL, .documents = DOCUMENTS, .tmp = dir},
         &err));
-    ok(nd_settle_confirm(t, &(nd_candidates){pairs, kinds, values, DOCUMENTS}, &err));
+    ok(nd_settle_verify(t, &(nd_candidates){pairs, kinds, values, DOCUMENTS}, &err));
     nd_settle_counts(&counts, t);
     assert_int_equal(counts.skipped, star);
     assert_int_equal(counts.candidates, DOCUMENTS - star);

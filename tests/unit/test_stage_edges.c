@@ -118,7 +118,7 @@ static void no_documents(void **state) {
     nd_summary counts = {0};
     ok(nd_settle_new(
         &t, s, &(nd_settle_request){.same = NULL, .rank = NULL, .documents = 0, .tmp = dir}, &err));
-    ok(nd_settle_confirm(t, &(nd_candidates){&pair, &pair, &pair, 0}, &err));
+    ok(nd_settle_verify(t, &(nd_candidates){&pair, &pair, &pair, 0}, &err));
     nd_settle_wanted(&wanted, t); /* there are no clusters yet, either */
     assert_int_equal(wanted, 7);
     ok(nd_settle_cluster(&missing, &n, t, k ? &nothing : NULL, &err));
@@ -158,7 +158,7 @@ static void lists_are_written_before_and_after_clusters(void **state) {
       &t, s, &(nd_settle_request){.same = same, .rank = NULL, .documents = 4, .tmp = dir}, &err));
   const uint64_t pair = 1, kind = 0, value = UINT64_C(9) << 32 | 10;
   uint8_t wanted[4];
-  ok(nd_settle_confirm(t, &(nd_candidates){&pair, &kind, &value, 1}, &err));
+  ok(nd_settle_verify(t, &(nd_candidates){&pair, &kind, &value, 1}, &err));
   nd_settle_wanted(wanted, t);
   assert_memory_equal(wanted, "\1\1\1\0", 4);
   char home[400];

@@ -85,16 +85,16 @@ static void impossible_jobs_are_refused(void **state) {
       &t, s, &(nd_settle_request){.same = same, .rank = NULL, .documents = 3, .tmp = dir}, &err));
   uint64_t pair = UINT64_C(2) << 32 | 3, kind = 0, value = 0;
   assert_int_equal(nd_stage_components(root, 3, &pair, 1, &err), ND_ERR_DATA);
-  assert_int_equal(nd_settle_confirm(t, &(nd_candidates){&pair, &kind, &value, 1}, &err),
+  assert_int_equal(nd_settle_verify(t, &(nd_candidates){&pair, &kind, &value, 1}, &err),
                    ND_ERR_DATA);
   assert_int_equal(nd_settle_write_clusters(t, "x", &(nd_document_texts){NULL, NULL, 0}, &err),
                    ND_ERR_USAGE);
   assert_int_equal(nd_settle_finish(t, &value, 1, &err), ND_ERR_USAGE);
   uint64_t falling[2] = {1, 1}, kinds[2] = {0}, values[2] = {0};
-  assert_int_equal(nd_settle_confirm(t, &(nd_candidates){falling, kinds, values, 2}, &err),
+  assert_int_equal(nd_settle_verify(t, &(nd_candidates){falling, kinds, values, 2}, &err),
                    ND_ERR_DATA);
   pair = UINT64_C(3) << 32 | 1;
-  assert_int_equal(nd_settle_confirm(t, &(nd_candidates){&pair, &kind, &value, 1}, &err),
+  assert_int_equal(nd_settle_verify(t, &(nd_candidates){&pair, &kind, &value, 1}, &err),
                    ND_ERR_DATA);
   assert_int_equal(nd_stage_components(root, 3, &pair, 1, &err), ND_ERR_DATA);
   nd_settle_page page = {.n = 0};
@@ -117,7 +117,7 @@ static void impossible_jobs_are_refused(void **state) {
           &err),
       ND_ERR_STATE);
   value = 0;
-  ok(nd_settle_confirm(t, &(nd_candidates){&pair, &kind, &value, 0}, &err));
+  ok(nd_settle_verify(t, &(nd_candidates){&pair, &kind, &value, 0}, &err));
   const uint64_t *missing;
   size_t n;
   root[1] = 3;

@@ -155,7 +155,7 @@ class Run:
             if self.facts["direct"]:
                 self.settle.direct(self.pairs, self.kinds)
             else:
-                self.settle.confirm(self.pairs, self.kinds, self.verify(
+                self.settle.verify(self.pairs, self.kinds, self.verify(
                     "verify", self.settle.as_documents(self.pairs), False))
             if self.dedup:
                 self.cluster()
