@@ -66,6 +66,7 @@ void nd_decoder_clear(nd_decoder *d);
 
 typedef struct nd_format {
   const char *name;
+  const char *help; /* what a document of it is, in a few words */
   /* A newline always ends a record, so ranges of a plain file can be read independently. */
   bool line_based;
   bool blank_lines;  /* line_based: a blank line is a record too */
@@ -103,6 +104,7 @@ extern const nd_format *const nd_formats[];
 
 const nd_format *nd_format_find(const char *name); /* NULL: unknown */
 const char *nd_format_name(size_t i);              /* of row i; NULL past the last */
+const char *nd_format_help(const char *name);      /* NULL: unknown */
 /* The surest format for these first bytes. */
 const nd_format *nd_format_sniff(nd_str head);
 

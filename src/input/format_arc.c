@@ -146,5 +146,9 @@ static nd_status arc_decode(nd_document *out, nd_decoder *d, nd_str raw, const n
   return ND_OK;
 }
 
-const nd_format nd_format_arc = {
-    .name = "arc", .members = true, .sniff = arc_sniff, .frame = arc_frame, .decode = arc_decode};
+const nd_format nd_format_arc = {.name = "arc",
+                                 .help = "Internet Archive ARC files, a document per record",
+                                 .members = true,
+                                 .sniff = arc_sniff,
+                                 .frame = arc_frame,
+                                 .decode = arc_decode};

@@ -86,6 +86,7 @@ static nd_status decode(nd_document *out, nd_decoder *d, nd_str raw, const nd_in
 }
 
 const nd_format nd_format_jsonl = {.name = "jsonl",
+                                   .help = "a JSON object per line",
                                    .line_based = true,
                                    .sniff = sniff,
                                    .frame = nd_frame_line,

@@ -97,6 +97,7 @@ static nd_status decode(nd_document *out, nd_decoder *d, nd_str raw, const nd_in
 
 /* A blank line is a document without words, so that line numbers are those an editor shows. */
 const nd_format nd_format_lines = {.name = "lines",
+                                   .help = "a document per line",
                                    .line_based = true,
                                    .blank_lines = true,
                                    .sniff = sniff,

@@ -43,6 +43,7 @@ static nd_status decode(nd_document *out, nd_decoder *d, nd_str raw, const nd_in
 }
 
 const nd_format nd_format_sets = {.name = "sets",
+                                  .help = "a set of numbers per line, separated by spaces",
                                   .line_based = true,
                                   .sets = true,
                                   .sniff = sniff,

@@ -58,5 +58,9 @@ static nd_status decode(nd_document *out, nd_decoder *d, nd_str raw, const nd_in
   return ND_OK;
 }
 
-const nd_format nd_format_text = {
-    .name = "text", .whole_stream = true, .sniff = sniff, .frame = frame, .decode = decode};
+const nd_format nd_format_text = {.name = "text",
+                                  .help = "a document per file",
+                                  .whole_stream = true,
+                                  .sniff = sniff,
+                                  .frame = frame,
+                                  .decode = decode};

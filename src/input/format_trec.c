@@ -311,5 +311,9 @@ static bool is_rest(const nd_frame *frame) {
   return frame->kind == ND_FRAME_OTHER;
 }
 
-const nd_format nd_format_trec = {
-    .name = "trec", .sniff = sniff, .frame = frame, .is_rest = is_rest, .decode = decode};
+const nd_format nd_format_trec = {.name = "trec",
+                                  .help = "TREC collections, a document per <DOC>",
+                                  .sniff = sniff,
+                                  .frame = frame,
+                                  .is_rest = is_rest,
+                                  .decode = decode};

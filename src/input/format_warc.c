@@ -215,8 +215,10 @@ static nd_status warc_decode(nd_document *out, nd_decoder *d, nd_str raw, const 
   return ND_OK;
 }
 
-const nd_format nd_format_warc = {.name = "warc",
-                                  .members = true,
-                                  .sniff = warc_sniff,
-                                  .frame = warc_frame,
-                                  .decode = warc_decode};
+const nd_format nd_format_warc = {
+    .name = "warc",
+    .help = "WARC files, a document per response, resource or conversion",
+    .members = true,
+    .sniff = warc_sniff,
+    .frame = warc_frame,
+    .decode = warc_decode};

@@ -14,6 +14,11 @@ const nd_format *nd_format_find(const char *name) {
   return NULL;
 }
 
+const char *nd_format_help(const char *name) {
+  const nd_format *f = nd_format_find(name);
+  return f ? f->help : NULL;
+}
+
 const nd_format *nd_format_sniff(nd_str head) {
   const nd_format *best = nd_formats[0];
   int sure = 0;

@@ -39,7 +39,7 @@
 static nd_option_row table[] = {
     {FIELD(format),
      {"format", ND_OPTION_WORD, "auto", "NAME", NULL, 0, 0, READ, INPUT, true,
-      "input format; auto detects it from the first bytes of every file"}},
+      "input format, detected unless given"}},
     {FIELD(id_field),
      {"id-field", ND_OPTION_TEXT, "id", "NAME", NULL, 0, 0, READ, INPUT, true,
       "JSONL field with the document's id"}},
@@ -79,8 +79,8 @@ static nd_option_row table[] = {
     {FIELD(threshold),
      {"threshold", ND_OPTION_DECIMAL, "0.8", "T", NULL, 0, 0, FIND | ND_FOR_CLUSTER | ND_FOR_PLAN,
       SIMILAR, true,
-      "least similarity of near-duplicates, compared exactly; a whole number for overlap (shared "
-      "shingles) and edit (differing characters, at most)"}},
+      "least similarity of near-duplicates, compared exactly; a whole number where --similarity "
+      "counts shingles or characters"}},
     {FIELD(recall),
      {"recall", ND_OPTION_DECIMAL, "0.95", "R", NULL, 0, 0, FIND | ND_FOR_PLAN, SIMILAR, true,
       "share of the pairs at the threshold that must be found"}},
@@ -219,16 +219,18 @@ static nd_option_row table[] = {
 /* Options whose words are the names of a table's rows. */
 static struct {
   const char *option, *first; /* first: words that are not in the table */
+  const char *first_help;
   const char *(*name)(size_t i);
   const char *(*help)(const char *name);
   char values[256];
 } named[] = {
-    {"format", "auto", nd_format_name, NULL, ""},
-    {"method", "", nd_method_name, nd_method_help, ""},
-    {"candidates", "", nd_method_name, NULL, ""},
-    {"confirm", "", nd_method_name, NULL, ""},
-    {"similarity", "", nd_similarity_name, NULL, ""},
-    {"columns", "similarity exact", nd_sketch_name, NULL, ""},
+    {"format", "auto", "detected from the first bytes of every file", nd_format_name,
+     nd_format_help, ""},
+    {"method", "", NULL, nd_method_name, nd_method_help, ""},
+    {"candidates", "", NULL, nd_method_name, NULL, ""},
+    {"confirm", "", NULL, nd_method_name, NULL, ""},
+    {"similarity", "", NULL, nd_similarity_name, nd_similarity_help, ""},
+    {"columns", "similarity exact", NULL, nd_sketch_name, NULL, ""},
 };
 
 static void take_names(void) {
@@ -255,7 +257,8 @@ const nd_option_info *nd_option_at(size_t i) {
 
 const char *nd_option_value_help(const nd_option_info *info, const char *value) {
   for (size_t k = 0; k < sizeof named / sizeof *named; k++)
-    if (named[k].help && strcmp(info->name, named[k].option) == 0) return named[k].help(value);
+    if (named[k].help && strcmp(info->name, named[k].option) == 0)
+      return strcmp(value, named[k].first) == 0 ? named[k].first_help : named[k].help(value);
   return NULL;
 }
 

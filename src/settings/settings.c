@@ -73,11 +73,13 @@ static nd_status check_ways(const nd_settings *s, nd_error *err) {
   const nd_similarity *kind = s->similarity;
   const bool found = kind->ways & nd_method_way(s->candidates);
   if (found && (kind->ways & ND_WAY_SKETCHES || s->verifier->exact)) return ND_OK;
-  const unsigned ways = kind->ways & (ND_WAY_MERGE | ND_WAY_JOIN);
-  return nd_fail(err, ND_ERR_USAGE, "--similarity %s needs --method %s, not %s", kind->name,
-                 ways == ND_WAY_MERGE  ? "exact"
-                 : ways == ND_WAY_JOIN ? "join"
-                                       : "exact or join",
+  const unsigned ways = kind->ways & ~(unsigned)ND_WAY_PREFIX_JOIN; /* slower, the same pairs */
+  char names[80] = "";
+  size_t n = 0;
+  for (const nd_method *const *m = nd_methods; *m && n < sizeof names; m++)
+    if ((*m)->exact & ways)
+      n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", n ? " or " : "", (*m)->name);
+  return nd_fail(err, ND_ERR_USAGE, "--similarity %s needs --method %s, not %s", kind->name, names,
                  found ? s->verifier->name : s->candidates->name);
 }
 

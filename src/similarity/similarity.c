@@ -12,3 +12,8 @@ const nd_similarity *nd_similarity_find(const char *name) {
 const char *nd_similarity_name(size_t i) {
   return nd_similarities[i] ? nd_similarities[i]->name : NULL;
 }
+
+const char *nd_similarity_help(const char *name) {
+  const nd_similarity *s = nd_similarity_find(name);
+  return s ? s->help : NULL;
+}

@@ -55,6 +55,7 @@ extern const nd_similarity *const nd_similarities[];
 
 const nd_similarity *nd_similarity_find(const char *name); /* NULL: unknown */
 const char *nd_similarity_name(size_t i);                  /* of row i; NULL past the last */
+const char *nd_similarity_help(const char *name);          /* NULL: unknown */
 
 static inline bool nd_similarity_reaches(const nd_similarity *s, nd_overlap o, nd_decimal t) {
   return o.common && s->reaches(o, t);

@@ -23,7 +23,7 @@ static void bounds(nd_set_bounds *b) {
 /* The prefix joins index by size, which says nothing here. */
 const nd_similarity nd_similarity_containment = {
     .name = "containment",
-    .help = "shared shingles by those of the smaller document",
+    .help = "shared shingles divided by those of the smaller document",
     .standard = {8, 10},
     .ways = ND_WAY_MERGE | ND_WAY_JOIN,
     .reaches = reaches,

@@ -55,7 +55,7 @@ static void bounds(nd_set_bounds *b) {
 
 const nd_similarity nd_similarity_cosine = {
     .name = "cosine",
-    .help = "shared shingles by the root of the product of both numbers",
+    .help = "shared shingles divided by the geometric mean of both numbers",
     .standard = {8, 10},
     .ways = ND_WAY_MERGE | ND_WAY_JOIN | ND_WAY_PREFIX_JOIN,
     .reaches = reaches,

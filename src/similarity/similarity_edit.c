@@ -3,7 +3,7 @@
 
 const nd_similarity nd_similarity_edit = {
     .name = "edit",
-    .help = "characters to insert, delete or replace",
+    .help = "number of characters to insert, delete or replace; fewer are closer",
     .counts = true,
     .distance = true,
     .ways = ND_WAY_JOIN | ND_WAY_PREFIX_JOIN,

@@ -17,7 +17,7 @@ static void bounds(nd_set_bounds *b) {
 
 const nd_similarity nd_similarity_jaccard = {
     .name = "jaccard",
-    .help = "shared shingles by all shingles of the two",
+    .help = "shared shingles divided by all shingles of the two documents",
     .standard = {8, 10},
     .ways = ND_WAY_SKETCHES | ND_WAY_MERGE | ND_WAY_JOIN | ND_WAY_PREFIX_JOIN,
     .reaches = reaches,

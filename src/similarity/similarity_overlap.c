@@ -16,7 +16,7 @@ static void bounds(nd_set_bounds *b) {
 
 const nd_similarity nd_similarity_overlap = {
     .name = "overlap",
-    .help = "shared shingles",
+    .help = "number of shared shingles",
     .counts = true,
     .ways = ND_WAY_MERGE | ND_WAY_JOIN | ND_WAY_PREFIX_JOIN,
     .reaches = reaches,

@@ -34,8 +34,12 @@ static nd_status decode(nd_document *out, nd_decoder *d, nd_str raw, const nd_in
   return ND_OK;
 }
 
-static const nd_format memo = {
-    .name = "memo", .line_based = true, .sniff = sniff, .frame = nd_frame_line, .decode = decode};
+static const nd_format memo = {.name = "memo",
+                               .help = "notes under a heading",
+                               .line_based = true,
+                               .sniff = sniff,
+                               .frame = nd_frame_line,
+                               .decode = decode};
 
 const nd_format *const nd_formats[] = {ND_FORMATS(ND_FORMAT_ROW) & memo, NULL};
 
@@ -115,11 +119,17 @@ static void new_format_is_kept_byte_for_byte(void **state) {
   nd_options_free(o);
 }
 
-static void options_name_every_format(void **state) {
+static void options_name_and_describe_every_format(void **state) {
   (void)state;
   nd_options *o = options_of("auto");
   assert_int_equal(nd_options_set(o, "format", "nothing", &err), ND_ERR_USAGE);
   assert_non_null(strstr(err.message, "auto text lines jsonl warc arc trec sets memo"));
+  const nd_option_info *info = nd_option_at(0);
+  assert_string_equal(info->name, "format");
+  assert_string_equal(nd_option_value_help(info, "memo"), "notes under a heading");
+  assert_string_equal(nd_option_value_help(info, "auto"),
+                      "detected from the first bytes of every file");
+  assert_null(nd_option_value_help(info, "nothing"));
   nd_options_free(o);
 }
 
@@ -139,7 +149,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(new_format_is_detected_and_can_be_asked_for),
       cmocka_unit_test(new_format_is_kept_byte_for_byte),
-      cmocka_unit_test(options_name_every_format),
+      cmocka_unit_test(options_name_and_describe_every_format),
   };
   return cmocka_run_group_tests(tests, make_dir, remove_dir);
 }

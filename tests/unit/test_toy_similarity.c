@@ -158,6 +158,9 @@ static void methods_that_cannot_find_it_are_refused(void **state) {
   assert_string_equal(err.message, "--similarity dice needs --method exact or join, not minhash");
   assert_int_equal(nd_options_set(o, "similarity", "nothing", &err), ND_ERR_USAGE);
   assert_non_null(strstr(err.message, "jaccard cosine overlap edit containment dice"));
+  const nd_option_info *info = nd_option_at(0);
+  for (size_t i = 0; strcmp(info->name, "similarity") != 0; i++) info = nd_option_at(i);
+  assert_string_equal(nd_option_value_help(info, "dice"), dice.help);
   nd_options_free(o);
 }
 
