@@ -271,7 +271,7 @@ nd_status nd_setjoin_pairs(nd_finder *f, nd_join_method method, nd_error *err) {
                           .source = f->source,
                           .memory = f->memory,
                           .tmp = f->tmp,
-                          .texts = f->settings->similarity->of_texts != NULL}};
+                          .texts = f->settings->similarity->joined == ND_JOINED_EDITS}};
   nd_status status = run(&g, err);
   nd_free(g.join.document);
   return status;

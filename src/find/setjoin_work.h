@@ -20,7 +20,7 @@ typedef struct nd_setjoin {
   uint32_t *document; /* record → document, a first occurrence */
   uint32_t n;
   uint32_t split; /* records from here on are of the reference collection; 0: there is none */
-  bool texts;     /* join texts by edit distance */
+  bool texts;     /* ND_JOINED_EDITS: records are texts, else shingles */
   struct nd_setjoin_spill *spill; /* NULL: all in memory */
   double began;
   const uint32_t *joined; /* documents of the current batch */

@@ -37,7 +37,8 @@ typedef struct nd_run {
 } nd_run;
 
 /* Starts a run whose documents are elsewhere, at an engine: it knows their number, and what the
- * engine tells it, but has no walk, feed or blocks.  `settings` is copied, the rest is borrowed. */
+ * engine tells it, but has no walk, feed or blocks unless the caller lends it some.  `settings` is
+ * copied, the rest is borrowed. */
 void nd_run_elsewhere(nd_run *r, const nd_settings *settings, const nd_options *options,
                       nd_summary *summary, uint64_t documents);
 

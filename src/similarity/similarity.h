@@ -26,6 +26,12 @@ enum {
   ND_WAY_PREFIX_JOIN = 8 /* the joins of the literature */
 };
 
+/* How joins find a similarity.  One that neither finds leaves ND_WAY_JOIN out. */
+typedef enum nd_joined {
+  ND_JOINED_SETS, /* by shingle sets and `bounds` */
+  ND_JOINED_EDITS /* by texts, within an edit distance */
+} nd_joined;
+
 typedef struct nd_similarity {
   const char *name;
   const char *help;    /* the value in words */
@@ -33,6 +39,7 @@ typedef struct nd_similarity {
   bool counts;         /* values and thresholds are whole numbers; else they are at most 1 */
   bool distance;       /* smaller is closer, and the threshold is the largest that counts */
   unsigned ways;       /* ND_WAY_… */
+  nd_joined joined;    /* with ND_WAY_JOIN or ND_WAY_PREFIX_JOIN */
   /* Similarities of shingle sets: does a pair with something in common reach the threshold, which
    * value has it, and (joins) the overlap that the threshold in b->num, b->den needs. */
   bool (*reaches)(nd_overlap o, nd_decimal threshold);

@@ -7,5 +7,6 @@ const nd_similarity nd_similarity_edit = {
     .counts = true,
     .distance = true,
     .ways = ND_WAY_JOIN | ND_WAY_PREFIX_JOIN,
+    .joined = ND_JOINED_EDITS,
     .of_texts = nd_edit_distance,
 };

@@ -107,7 +107,7 @@ nd_status nd_stage_keep(nd_stage *s, const nd_keep_request *request, nd_error *e
   const nd_str *images = request->images;
   const size_t n = request->image_n;
   nd_summary summary = {0};
-  nd_run j = {.options = &s->options, .summary = &summary, .settings = s->settings};
+  nd_run j;
   uint32_t *centre = NULL;
   nd_kept kept = {.again = true}; /* engines may run a task again */
   for (size_t i = 0; i < n; i++)
@@ -115,6 +115,7 @@ nd_status nd_stage_keep(nd_stage *s, const nd_keep_request *request, nd_error *e
       return nd_fail(err, ND_ERR_DATA, "a part of the job is damaged: a block of %zu bytes",
                      images[i].n);
   ND_TRY(lay_down(request->work, images, n, err));
+  nd_run_elsewhere(&j, &s->settings, &s->options, &summary, 0);
   j.walk = p->walk;
   j.feed = p->feed;
   nd_status status = nd_store_open(&j.store, request->work, err);
