@@ -93,6 +93,7 @@ typedef struct nd_summary {
   int already_complete;  /* the directory already held this result */
   int shard_only;        /* --shard: only the input was read */
   int resumable;         /* the run failed, and the same call resumes it */
+  int counts;            /* similarities are whole numbers (--similarity overlap, edit) */
   uint64_t reserved[64]; /* 0 */
 } nd_summary;
 

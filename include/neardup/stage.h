@@ -39,6 +39,7 @@ typedef struct nd_stage_facts {
   int ranked;     /* --keep asks for an order other than the input's */
   int components; /* --cluster components */
   int direct;     /* method exact: what it counts is the result, nothing is compared */
+  int open;       /* two equal documents can miss the threshold (--similarity overlap) */
   uint64_t sct;   /* --sample sct:N; 0: none */
   uint64_t max_document;
   uint64_t reserved[8]; /* 0 */

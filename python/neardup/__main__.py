@@ -111,10 +111,8 @@ def list_pairs(inputs: list[str], options: dict[str, Any]) -> int:
             ids.take(source, batch, first, row)
             first += batch.num_rows
             row += batch.num_rows
-    whole = checked.as_dict()["similarity"] in ("overlap", "edit")
     for a, b, s in parts["pairs"]:
-        shown = f"{s:.0f}" if whole else f"{s:.6f}"
-        sys.stdout.write(f"{ids.names[a]}\t{ids.names[b]}\t{shown}\n")
+        sys.stdout.write(f"{ids.names[a]}\t{ids.names[b]}\t{parquet.shown(parts, s)}\n")
     return 3 if parts["rejected"] else 0
 
 

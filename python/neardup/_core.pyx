@@ -94,17 +94,23 @@ cdef dict _TYPES = {
 def option_table():
     """The library's table of options, a dict per row."""
     cdef const nd_option_info *info = nd_option_at(0)
+    cdef const char *meaning
     cdef dict commands = {"dedup": ND_FOR_DEDUP, "pairs": ND_FOR_PAIRS,
                           "cluster": ND_FOR_CLUSTER, "inspect": ND_FOR_INSPECT,
                           "study": ND_FOR_STUDY, "plan": ND_FOR_PLAN, "eval": ND_FOR_EVAL}
     rows = []
     while info != NULL:
+        meanings = {}
+        for value in info.values.decode().split() if info.values != NULL else ():
+            meaning = nd_option_value_help(info, value.encode())
+            meanings[value] = meaning.decode() if meaning != NULL else ""
         rows.append({
             "name": info.name.decode().replace("-", "_"),
             "type": _TYPES.get(info.type, "text"),
             "default": info.standard.decode() if info.standard != NULL else "",
             "metavar": info.metavar.decode() if info.metavar != NULL else "",
-            "values": info.values.decode().split() if info.values != NULL else [],
+            "values": list(meanings),
+            "meanings": meanings,
             "min": info.min,
             "max": info.max,
             "commands": [c for c, bit in commands.items() if info.commands & bit],

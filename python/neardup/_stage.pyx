@@ -242,8 +242,8 @@ cdef class Stage:
                       "exact": bool(f.exact), "keys": f.keys, "key_items": f.key_items,
                       "key_bytes": f.key_bytes,
                       "predicted_recall": f.predicted_recall, "ranked": bool(f.ranked),
-                      "components": bool(f.components), "direct": bool(f.direct), "sct": f.sct,
-                      "max_document": f.max_document}
+                      "components": bool(f.components), "direct": bool(f.direct), "open": bool(f.open),
+                      "sct": f.sct, "max_document": f.max_document}
 
     def __dealloc__(self):
         nd_stage_free(self.c)

@@ -43,6 +43,7 @@ cdef extern from "neardup.h" nogil:
         unsigned commands
         const char *help
     const nd_option_info *nd_option_at(size_t i)
+    const char *nd_option_value_help(const nd_option_info *info, const char *value)
     nd_status nd_options_new(nd_options **out, nd_error *err)
     void nd_options_free(nd_options *options)
     nd_status nd_options_set(nd_options *options, const char *name, const char *value,
@@ -76,7 +77,7 @@ cdef extern from "neardup.h" nogil:
         double seconds, cpu_seconds
         double read_seconds, find_seconds, verify_seconds, write_seconds
         uint64_t peak_memory, temporary_bytes
-        int already_complete, shard_only
+        int already_complete, shard_only, counts
     ctypedef struct nd_dedup_request:
         const char *const *inputs
         size_t input_n

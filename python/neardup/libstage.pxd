@@ -10,7 +10,7 @@ cdef extern from "neardup/stage.h" nogil:
         uint32_t permutations, bands, rows
         uint32_t keys, key_items, key_bytes
         double predicted_recall
-        int ranked, components, direct
+        int ranked, components, direct, open
         uint64_t sct
         uint64_t max_document
     enum:

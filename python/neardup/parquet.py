@@ -294,18 +294,20 @@ def _copy_dataset_files(folder: str, paths: list[str], sources: list[Source], pa
                 json.dump(content, f, indent=2)
 
 
-def _write_lists(folder: str, parts: dict[str, Any], ids: _Ids, whole: bool) -> None:
-    def value(x: float) -> str:
-        return f"{x:.0f}" if whole else f"{x:.6f}"
+def shown(parts: dict[str, Any], similarity: float) -> str:
+    """Returns a similarity as lists write it."""
+    return f"{similarity:.0f}" if parts["counts"] else f"{similarity:.6f}"
 
+
+def _write_lists(folder: str, parts: dict[str, Any], ids: _Ids) -> None:
     names = ids.names
     with open(os.path.join(folder, "pairs.tsv"), "w", encoding="utf-8", newline="\n") as f:
-        f.writelines(f"{names[a]}\t{names[b]}\t{value(s)}\n" for a, b, s in parts["pairs"])
+        f.writelines(f"{names[a]}\t{names[b]}\t{shown(parts, s)}\n" for a, b, s in parts["pairs"])
     centres = {c for i, c in enumerate(parts["cluster"]) if i != c}
     with open(os.path.join(folder, "clusters.tsv"), "w", encoding="utf-8", newline="\n") as f:
         for i, (c, s) in enumerate(zip(parts["cluster"], parts["similarity"])):
             if c in centres:
-                f.write(f"{names[i]}\t{names[c]}\t{'kept' if i == c else 'dropped'}\t{value(s)}\n")
+                f.write(f"{names[i]}\t{names[c]}\t{'kept' if i == c else 'dropped'}\t{shown(parts, s)}\n")
     with open(os.path.join(folder, "rejected.tsv"), "w", encoding="utf-8", newline="\n") as f:
         f.writelines(f"{names[place]}\t{_escape(reason)}\n" for place, reason in parts["rejected"])
 
@@ -388,7 +390,7 @@ def dedup(paths: list[str], output: str, options: dict[str, Any], progress: Any)
         kept = os.path.join(folder, "kept")
         _write_kept(kept, sources, parts, ids)
         _copy_dataset_files(kept, paths, sources, parts)
-        _write_lists(folder, parts, ids, given["similarity"] in ("overlap", "edit"))
+        _write_lists(folder, parts, ids)
         summary = {**parts["summary"], "options": given}
         summary.pop("files", None)
         text = {"neardup": _core.version(), "run": _fingerprint(run), **summary, "input_files": len(sources)}

@@ -329,7 +329,8 @@ cdef class MemoryJob(Job):
         pairs.a = _array(self.holder, b"I", r.pair_n, r.a)
         pairs.b = _array(self.holder, b"I", r.pair_n, r.b)
         pairs.similarity = _array(self.holder, b"g", r.pair_n, r.value)
-        out = {"pairs": pairs, "summary": summary, "n": r.n, "rejected": [], "ids": None}
+        out = {"pairs": pairs, "summary": summary, "counts": bool(r.summary.counts), "n": r.n,
+               "rejected": [], "ids": None}
         if self.dedup:
             out["keep"] = _array(self.holder, b"b", r.n, r.keep)
             out["cluster"] = _array(self.holder, b"I", r.n, r.cluster)

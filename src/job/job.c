@@ -48,6 +48,7 @@ static void note_settings(nd_summary *summary, const nd_settings *s) {
   summary->verify = nd_verify_name(s->verify);
   nd_describe(summary, s);
   summary->sampled = s->sample.on;
+  summary->counts = s->similarity->counts;
   summary->max_document = s->input.max_document;
   summary->threads = s->threads;
   summary->memory = s->memory;

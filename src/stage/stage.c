@@ -115,6 +115,7 @@ void nd_stage_about(nd_stage_facts *out, const nd_stage *s) {
                           .components = t->cluster == ND_CLUSTER_COMPONENTS,
                           .direct = nd_method_counts(t->candidates) &&
                                     (t->sample.on ? t->verify == ND_VERIFY_SAMPLE : t->every_pair),
+                          .open = nd_similarity_is_open(t->similarity),
                           .sct = t->sample.sct,
                           .max_document = t->input.max_document};
 }

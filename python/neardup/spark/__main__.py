@@ -34,7 +34,7 @@ def parser():
         "writes: kept/, clusters.tsv, pairs.tsv, rejected.tsv, summary.json, report.html, and spark.json with "
         "the cost of every stage.  A job that was killed resumes when it is started again.")
     p.add_argument("input", nargs="+", help="files or directories: local (seen by every executor "
-                   "under the same path), hdfs://, s3a://; Parquet, JSONL, text, WARC, TREC")
+                   "under the same path), hdfs://, s3a://; Parquet, or any --format")
     p.add_argument("output", help="a directory that is new or empty, or has this job, unfinished or "
                    "complete")
     p.add_argument("--io", choices=["auto", "direct", "spark"], default="auto",
@@ -51,7 +51,8 @@ def parser():
         if row["name"] in INSTEAD:
             p.add_argument(name, nargs="?", const="", help=argparse.SUPPRESS)
             continue
-        help_ = row["help"].replace("%", "%%")
+        words = ", ".join(f"{v} ({m})" if m else v for v, m in row["meanings"].items())
+        help_ = (row["help"] + (f": {words}" if words else "")).replace("%", "%%")
         if row["type"] == "flag":
             p.add_argument(name, action="store_const", const="yes", help=help_)
         else:

@@ -229,7 +229,7 @@ class Run:
             numbers = numpy.frombuffer(row["data"], numpy.uint32)
             if row["kind"]:
                 self.repeated += len(numbers)
-            elif self.job.options.get("similarity", "jaccard") != "overlap":
+            elif not self.facts["open"]:
                 self.same[numbers[0::2]] = numbers[1::2]
         self.settle = _stage.Settle(self.stage, self.same, self.ranks, self.tmp)
         self.positions = self.settle.positions()
