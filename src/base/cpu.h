@@ -35,6 +35,9 @@ const char *nd_cpu_name(nd_cpu_level level);
 #else
 #define ND_INLINE static inline __attribute__((always_inline))
 #endif
+/* The tables of methods, formats and similarities are weak symbols, so that a program linked with
+ * the library's objects (a test, say) can define its own, with rows that the library lacks. */
+#define ND_WEAK __attribute__((weak))
 #define ND_LIKELY(x) __builtin_expect(!!(x), 1)
 #define ND_UNLIKELY(x) __builtin_expect(!!(x), 0)
 

@@ -1,6 +1,8 @@
 /* Hashing of strings longer than 16 bytes, the masks for shorter ones, and the process secret. */
 #include "base/hash.h"
 
+#include "base/hash_table.h"
+
 #include <stdatomic.h>
 #include <sys/random.h>
 #include <time.h>
@@ -36,4 +38,14 @@ uint64_t nd_hash_secret(void) {
   /* Only the first thread's number counts: slots must not change while a table exists. */
   /* untaken: two threads at one moment */
   return atomic_compare_exchange_strong(&cached, &none, drawn | 1) ? drawn | 1 : none;
+}
+
+nd_status nd_slots_reset(nd_slots *t, size_t entries, nd_error *err) {
+  enum { FEWEST = 16 };
+  size_t slots = FEWEST;
+  while (slots < 2 * entries) slots *= 2;
+  ND_TRY(nd_array_grow(&t->slot, &t->cap, slots, sizeof *t->slot, err));
+  memset(t->slot, 0, slots * sizeof *t->slot);
+  t->slots = slots;
+  return ND_OK;
 }

@@ -64,9 +64,14 @@ ND_INLINE uint64_t nd_hash_bytes(const char *p, size_t n, nd_hash_key key) {
  * results: nobody can craft input that falls into one slot. */
 uint64_t nd_hash_secret(void);
 
+/* Hashes a key for a table, whose layout the salt makes unpredictable. */
+ND_INLINE uint64_t nd_hash_salted(uint64_t key, uint64_t salt) {
+  return nd_fold(key ^ salt, 0x9fb21c651e98df25u);
+}
+
 /* Maps a key to one of `slots` slots (a power of two). */
 ND_INLINE size_t nd_hash_slot(uint64_t key, uint64_t secret, size_t slots) {
-  return (size_t)nd_fold(key ^ secret, 0x9fb21c651e98df25u) & (slots - 1);
+  return (size_t)nd_hash_salted(key, secret) & (slots - 1);
 }
 
 #endif

@@ -1,11 +1,11 @@
 /* Map from ids, opaque byte strings, to numbers in order of first appearance.
  *
- * All ids share one buffer; the table uses open addressing over their XXH3 and is at most half
- * full.  Memory: about id length + 20 bytes per id. */
+ * All ids share one buffer; a hash table finds them by their XXH3.  Memory: about id length + 20
+ * bytes per id. */
 #ifndef ND_BASE_ID_MAP_H
 #define ND_BASE_ID_MAP_H
 
-#include "base/mem.h"
+#include "base/hash_table.h"
 
 #define ND_NO_ID UINT32_MAX
 
@@ -14,8 +14,7 @@ typedef struct nd_id_map {
   nd_buf text;   /* all ids, concatenated */
   uint64_t *end; /* for each number, the end of its id in `text` */
   size_t n, cap;
-  uint32_t *slot; /* number + 1; 0: free */
-  size_t slots;   /* a power of two */
+  nd_slots table;
 } nd_id_map;
 
 void nd_id_map_clear(nd_id_map *m);

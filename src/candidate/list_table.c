@@ -1,4 +1,5 @@
-/* A table with open addressing; see list_table.h. */
+/* Open addressing; see list_table.h.  Slots hold hashes, as base/hash_table.h does not: most probes
+ * end without a look at a list. */
 #include "candidate/list_table.h"
 
 #include "base/hash.h"

@@ -7,8 +7,8 @@
 #ifndef ND_INPUT_FORMAT_H
 #define ND_INPUT_FORMAT_H
 
+#include "base/cpu.h"
 #include "base/mem.h"
-#include "base/table.h"
 #include "codec/stream.h"
 
 /* What readers need to know; strings are borrowed and may be NULL or "". */

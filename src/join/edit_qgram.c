@@ -40,7 +40,8 @@ static int by_value(const void *x, const void *y) {
   return a < b ? -1 : a > b;
 }
 
-/* A small table of the q-grams of one string; `visit` tells whose an entry is. */
+/* Counts the q-grams of one string.  `visit` tells whose an entry is, so that no string has to
+ * clear the table; that is why it is not one of base/hash_table.h. */
 typedef struct repeat {
   uint64_t hash;
   uint32_t visit, times;

@@ -12,6 +12,7 @@ enum {
  * first of its record in this shard. */
 #define NEW_RECORD (UINT64_C(1) << 63)
 
+/* Not base/hash_table.h: all that a probe needs is in its slot, as cache misses take the time. */
 typedef struct slot {
   uint64_t key;
   uint32_t number; /* + 1; 0 is an empty slot */

@@ -11,25 +11,19 @@
 #include <pthread.h>
 #include <xxhash.h>
 
-#include "base/hash.h"
+#include "base/id_map.h"
 #include "base/sorter.h"
 
 #include "feature/boilerplate.h"
 #include "read/prepass.h"
 #include "text/site.h"
 
-typedef struct site {
-  uint64_t key; /* 0: empty slot */
-  uint32_t number;
-} site;
-
 typedef struct counting {
   nd_reading *reading;
   nd_sorter *pages;   /* site → digest */
   nd_sorter *windows; /* window → digest << 32 | number of the site */
   pthread_mutex_t lock;
-  site *sites; /* a hash table, at most half full */
-  size_t sites_n, sites_room;
+  nd_id_map sites;          /* by the 8 bytes of their keys */
   uint32_t *pages_of;       /* pages per site number */
   struct counter *counters; /* one per thread */
 } counting;
@@ -43,33 +37,14 @@ typedef struct counter {
   uint32_t last_number;
 } counter;
 
-static site *place(site *table, size_t room, uint64_t key) {
-  size_t i = nd_hash_slot(key, nd_hash_secret(), room);
-  while (table[i].key && table[i].key != key) i = (i + 1) & (room - 1);
-  return &table[i];
-}
-
-static nd_status number_locked(uint32_t *out, counting *c, uint64_t key, nd_error *err) {
-  if (2 * (c->sites_n + 1) > c->sites_room) {
-    size_t room = c->sites_room ? 2 * c->sites_room : 1024;
-    site *larger = nd_calloc(room, sizeof *larger);
-    if (!larger) return nd_fail_memory(err, room * sizeof *larger);
-    for (size_t i = 0; i < c->sites_room; i++)
-      if (c->sites[i].key) *place(larger, room, c->sites[i].key) = c->sites[i];
-    nd_free(c->sites);
-    c->sites = larger;
-    c->sites_room = room;
-  }
-  site *s = place(c->sites, c->sites_room, key);
-  if (!s->key) *s = (site){key, (uint32_t)c->sites_n++};
-  *out = s->number;
-  return ND_OK;
+static nd_str site_id(const uint64_t *key) {
+  return (nd_str){(const char *)key, sizeof *key};
 }
 
 static nd_status number_of(uint32_t *out, counting *c, counter *t, uint64_t key, nd_error *err) {
   if (t->last != key) {
     pthread_mutex_lock(&c->lock);
-    nd_status status = number_locked(&t->last_number, c, key, err);
+    nd_status status = nd_id_map_number(&t->last_number, &c->sites, site_id(&key), err);
     pthread_mutex_unlock(&c->lock);
     ND_TRY(status);
     t->last = key;
@@ -100,7 +75,7 @@ static nd_status count_page(void *context, unsigned member, const nd_read *read,
 static nd_status count_pages(void *context, nd_item last, uint64_t count, nd_error *err) {
   const counting *c = context;
   (void)err;
-  c->pages_of[place(c->sites, c->sites_room, last.key)->number] = (uint32_t)count;
+  c->pages_of[nd_id_map_find(&c->sites, site_id(&last.key))] = (uint32_t)count;
   return ND_OK;
 }
 
@@ -130,8 +105,8 @@ static nd_status run(counting *c, const char *tmp, nd_error *err) {
   ND_TRY(nd_prepass(r, count_page, c, err));
   ND_TRY(nd_sorter_finish(c->pages, err));
   ND_TRY(nd_sorter_finish(c->windows, err));
-  c->pages_of = nd_calloc(c->sites_n + 1, sizeof *c->pages_of);
-  if (!c->pages_of) return nd_fail_memory(err, c->sites_n * sizeof *c->pages_of);
+  c->pages_of = nd_calloc(c->sites.n + 1, sizeof *c->pages_of);
+  if (!c->pages_of) return nd_fail_memory(err, c->sites.n * sizeof *c->pages_of);
   ND_TRY(nd_sorter_count_values(c->pages, count_pages, c, err));
   ND_TRY(nd_shingle_set_new(&r->boilerplate, nd_budget(s->memory, ND_SHARE_SHINGLE_SET), tmp, err));
   ND_TRY(nd_sorter_count_values(c->windows, take_recurring, c, err));
@@ -152,7 +127,7 @@ nd_status nd_boilerplate_pass(nd_reading *r, const char *tmp, nd_error *err) {
   nd_free(c.counters);
   nd_sorter_free(c.pages);
   nd_sorter_free(c.windows);
-  nd_free(c.sites);
+  nd_id_map_clear(&c.sites);
   nd_free(c.pages_of);
   pthread_mutex_destroy(&c.lock);
   return status;

@@ -12,7 +12,7 @@
 #ifndef ND_SETTINGS_METHOD_H
 #define ND_SETTINGS_METHOD_H
 
-#include "base/table.h"
+#include "base/cpu.h"
 #include "settings/settings.h"
 
 /* --- sketches ---------------------------------------------------------------------------- */

@@ -9,10 +9,14 @@
 
 #include "base/bits.h"
 #include "base/hash.h"
+#include "base/hash_table.h"
 #include "similarity/same_bytes.h"
 #include "text/words.h"
 
-enum { AHEAD = 16 }; /* shingles that are hashed at once */
+enum {
+  AHEAD = 16,          /* shingles that are hashed at once */
+  FEWEST_ENTRIES = 512 /* that a table has room for */
+};
 
 /* A numbered shingle, where it was seen first. */
 typedef struct entry {
@@ -42,10 +46,8 @@ struct nd_group {
   size_t made, cap; /* members that have memory */
   entry *entries;
   size_t entry_n, entry_cap;
-  uint32_t *slot; /* entry + 1; 0: free */
-  size_t slots, slot_cap;
-  uint32_t *by_key; /* member + 1; 0: free */
-  size_t keys, key_cap;
+  nd_slots table;  /* entries, by fingerprint */
+  nd_slots by_key; /* members */
   /* of the document that is being added */
   uint32_t *token_end;
   size_t token_count, token_cap;
@@ -74,8 +76,8 @@ void nd_group_free(nd_group *g) {
   for (size_t i = 0; i < g->made; i++) clear_member(&g->members[i]);
   nd_free(g->members);
   nd_free(g->entries);
-  nd_free(g->slot);
-  nd_free(g->by_key);
+  nd_slots_clear(&g->table);
+  nd_slots_clear(&g->by_key);
   nd_free(g->token_end);
   nd_shingles_clear(&g->shingles);
   nd_free(g);
@@ -93,8 +95,8 @@ void nd_group_empty(nd_group *g) {
   }
   g->n = 0;
   g->entry_n = 0;
-  g->slots = 0;
-  g->keys = 0;
+  g->table.slots = 0;
+  g->by_key.slots = 0;
   g->bytes = 0;
 }
 
@@ -103,44 +105,36 @@ uint32_t nd_group_count(const nd_group *g) {
 }
 
 size_t nd_group_bytes(const nd_group *g) {
-  return g->bytes + g->entry_n * sizeof *g->entries + g->slots * sizeof *g->slot;
+  return g->bytes + g->entry_n * sizeof *g->entries + g->table.slots * sizeof *g->table.slot;
 }
 
 /* ---- keys ---- */
 
-ND_INLINE size_t home_of_key(const nd_group *g, uint32_t key) {
-  return (size_t)nd_mix(key ^ g->salt) & (g->keys - 1);
+ND_INLINE uint64_t hash_of_key(const nd_group *g, uint32_t key) {
+  return nd_mix(key ^ g->salt);
 }
 
 uint32_t nd_group_find(const nd_group *g, uint32_t key) {
-  if (g->keys == 0) return UINT32_MAX;
-  for (size_t i = home_of_key(g, key); g->by_key[i]; i = (i + 1) & (g->keys - 1))
-    if (g->members[g->by_key[i] - 1].key == key) return g->by_key[i] - 1;
-  return UINT32_MAX;
+  const nd_slots *t = &g->by_key;
+  if (t->slots == 0) return UINT32_MAX;
+  size_t i = nd_slots_first(t, hash_of_key(g, key));
+  while (t->slot[i] && g->members[t->slot[i] - 1].key != key) i = nd_slots_next(t, i);
+  return t->slot[i] - 1; /* of a free slot: UINT32_MAX */
 }
 
 static void enter_key(nd_group *g, uint32_t number) {
-  size_t i = home_of_key(g, g->members[number].key);
-  while (g->by_key[i]) i = (i + 1) & (g->keys - 1);
-  g->by_key[i] = number + 1;
+  nd_slots_enter(&g->by_key, hash_of_key(g, g->members[number].key), number);
 }
 
 /* Room in the table of keys for one member more. */
 static nd_status reserve_key(nd_group *g, nd_error *err) {
-  if (2 * ((size_t)g->n + 1) <= g->keys) return ND_OK;
-  size_t keys = g->keys ? 2 * g->keys : 64;
-  ND_TRY(nd_array_grow(&g->by_key, &g->key_cap, keys, sizeof *g->by_key, err));
-  memset(g->by_key, 0, keys * sizeof *g->by_key);
-  g->keys = keys;
+  if (!nd_slots_is_small(&g->by_key, (size_t)g->n + 1)) return ND_OK;
+  ND_TRY(nd_slots_reset(&g->by_key, (size_t)g->n + 1, err));
   for (uint32_t i = 0; i < g->n; i++) enter_key(g, i);
   return ND_OK;
 }
 
 /* ---- shingles ---- */
-
-ND_INLINE size_t home(const nd_group *g, uint64_t fingerprint) {
-  return (size_t)(nd_fold(fingerprint ^ g->salt, 0x9fb21c651e98df25u)) & (g->slots - 1);
-}
 
 /* Room for n entries more in list and table. */
 static nd_status reserve_entries(nd_group *g, size_t n, nd_error *err) {
@@ -148,32 +142,26 @@ static nd_status reserve_entries(nd_group *g, size_t n, nd_error *err) {
   /* untaken: more than 2^31 things */
   if (want >= UINT32_MAX) return nd_fail(err, ND_ERR_LIMIT, "too many shingles to compare");
   ND_TRY(nd_array_grow(&g->entries, &g->entry_cap, want, sizeof *g->entries, err));
-  if (2 * want <= g->slots) return ND_OK;
-  size_t slots = g->slots ? g->slots : 1024;
-  while (slots < 2 * want) slots *= 2;
-  ND_TRY(nd_array_grow(&g->slot, &g->slot_cap, slots, sizeof *g->slot, err));
-  memset(g->slot, 0, slots * sizeof *g->slot);
-  g->slots = slots;
-  for (size_t e = 0; e < g->entry_n; e++) {
-    size_t i = home(g, g->entries[e].fingerprint);
-    while (g->slot[i]) i = (i + 1) & (slots - 1);
-    g->slot[i] = (uint32_t)e + 1;
-  }
+  if (!nd_slots_is_small(&g->table, want)) return ND_OK;
+  ND_TRY(nd_slots_reset(&g->table, want < FEWEST_ENTRIES ? FEWEST_ENTRIES : want, err));
+  for (uint32_t e = 0; e < g->entry_n; e++)
+    nd_slots_enter(&g->table, nd_hash_salted(g->entries[e].fingerprint, g->salt), e);
   return ND_OK;
 }
 
 /* The number of a shingle, a new one when it is seen for the first time. */
 ND_INLINE uint32_t number_of(nd_group *g, entry e) {
   const char *text = g->members[e.member].text.p + e.begin;
-  size_t i = home(g, e.fingerprint);
-  for (; g->slot[i]; i = (i + 1) & (g->slots - 1)) {
-    const entry *x = &g->entries[g->slot[i] - 1];
+  const nd_slots *t = &g->table;
+  size_t i = nd_slots_first(t, nd_hash_salted(e.fingerprint, g->salt));
+  for (; t->slot[i]; i = nd_slots_next(t, i)) {
+    const entry *x = &g->entries[t->slot[i] - 1];
     if (x->fingerprint == e.fingerprint && x->length == e.length &&
         nd_same_bytes(g->members[x->member].text.p + x->begin, text, e.length))
-      return g->slot[i] - 1;
+      return t->slot[i] - 1;
   }
   g->entries[g->entry_n] = e;
-  g->slot[i] = (uint32_t)++g->entry_n;
+  t->slot[i] = (uint32_t)++g->entry_n;
   return (uint32_t)g->entry_n - 1;
 }
 

@@ -11,15 +11,9 @@
 #include "similarity/resemblance.h"
 
 #include "base/hash.h"
+#include "base/hash_table.h"
 #include "similarity/same_bytes.h"
 #include "text/words.h"
-
-/* Shingles by their fingerprints: shingle number + 1, 0 = free. */
-typedef struct table {
-  uint32_t *slot;
-  size_t cap;
-  size_t mask;
-} table;
 
 struct nd_comparer {
   nd_shingle_spec spec;
@@ -28,7 +22,7 @@ struct nd_comparer {
   nd_prepared *left;
   nd_prepared own_left, own_right; /* of the calls with texts */
   nd_shingles range;               /* of a right document's middle */
-  table table, rest;               /* of the left one; of what only the right one has */
+  nd_slots table, rest;            /* of the left one; of what only the right one has */
   uint32_t *first;                 /* left: the first shingle equal to this one */
   size_t first_cap;
   uint32_t *mark; /* left: number of the comparison that found it */
@@ -77,8 +71,8 @@ void nd_comparer_free(nd_comparer *c) {
   nd_prepared_clear(&c->own_left);
   nd_prepared_clear(&c->own_right);
   nd_shingles_clear(&c->range);
-  nd_free(c->table.slot);
-  nd_free(c->rest.slot);
+  nd_slots_clear(&c->table);
+  nd_slots_clear(&c->rest);
   nd_free(c->first);
   nd_free(c->mark);
   nd_free(c->times);
@@ -96,26 +90,12 @@ static nd_status shingle(nd_prepared *p, const nd_comparer *c, nd_error *err) {
   return ND_OK;
 }
 
-/* An empty table that is large enough for n shingles. */
-static nd_status empty_table(table *t, size_t n, nd_error *err) {
-  size_t slots = 16;
-  while (slots < 2 * n) slots *= 2;
-  ND_TRY(nd_array_grow(&t->slot, &t->cap, slots, sizeof *t->slot, err));
-  memset(t->slot, 0, slots * sizeof *t->slot);
-  t->mask = slots - 1;
-  return ND_OK;
-}
-
 /* Shingles and the text they lie in. */
 typedef struct side {
   const char *text;
   size_t n;
   const nd_shingles *shingles;
 } side;
-
-ND_INLINE size_t home(const nd_comparer *c, uint64_t fingerprint, size_t mask) {
-  return (size_t)(nd_fold(fingerprint ^ c->salt, 0x9fb21c651e98df25u)) & mask;
-}
 
 ND_INLINE bool same_shingle(side a, size_t i, side b, size_t j) {
   const nd_shingles *x = a.shingles, *y = b.shingles;
@@ -141,11 +121,11 @@ static size_t equal_run(side a, size_t i, side b, size_t j) {
 
 /* The number of the shingle of `a`, in table `t`, that equals shingle j of `b`,
  * plus one; 0: none, and *at is the free slot. */
-ND_INLINE uint32_t look_up(const nd_comparer *c, const table *t, side a, side b, size_t j,
+ND_INLINE uint32_t look_up(const nd_comparer *c, const nd_slots *t, side a, side b, size_t j,
                            size_t *at) {
   uint64_t fingerprint = b.shingles->fingerprint[j];
-  size_t i = home(c, fingerprint, t->mask);
-  for (;; i = (i + 1) & t->mask) {
+  size_t i = nd_slots_first(t, nd_hash_salted(fingerprint, c->salt));
+  for (;; i = nd_slots_next(t, i)) {
     uint32_t found = t->slot[i];
     if (!found) break;
     if (a.shingles->fingerprint[found - 1] == fingerprint && same_shingle(a, found - 1, b, j))
@@ -158,7 +138,7 @@ ND_INLINE uint32_t look_up(const nd_comparer *c, const table *t, side a, side b,
 static nd_status index_left(nd_comparer *c, nd_error *err) {
   side a = {c->left->text.p, c->left->text.n, &c->left->shingles};
   size_t n = a.shingles->n;
-  ND_TRY(empty_table(&c->table, n, err));
+  ND_TRY(nd_slots_reset(&c->table, n, err));
   ND_TRY(nd_array_grow(&c->first, &c->first_cap, n, sizeof *c->first, err));
   ND_TRY(nd_array_grow(&c->mark, &c->mark_cap, n, sizeof *c->mark, err));
   ND_TRY(nd_array_grow(&c->times, &c->times_cap, n, sizeof *c->times, err));
@@ -196,7 +176,7 @@ static nd_status compare_whole(nd_overlap *out, nd_comparer *c, nd_prepared *rig
   side a = {c->left->text.p, c->left->text.n, &c->left->shingles};
   side b = {right->text.p, right->text.n, &right->shingles};
   size_t n = b.shingles->n;
-  ND_TRY(empty_table(&c->rest, n, err));
+  ND_TRY(nd_slots_reset(&c->rest, n, err));
   uint32_t number = c->comparison;
   uint32_t common = 0, only_right = 0;
   for (size_t j = 0; j < n; j++) {
@@ -305,7 +285,7 @@ static nd_status compare_middle(nd_overlap *out, nd_comparer *c, nd_prepared *ri
     begin = 0;
     end = c->range.n;
   }
-  ND_TRY(empty_table(&c->rest, end - begin, err));
+  ND_TRY(nd_slots_reset(&c->rest, end - begin, err));
   for (size_t j = begin; j < end; j++) {
     size_t at = 0;
     uint32_t match = look_up(c, &c->table, a, b, j, &at);

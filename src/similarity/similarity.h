@@ -11,9 +11,9 @@
 #ifndef ND_SIMILARITY_SIMILARITY_H
 #define ND_SIMILARITY_SIMILARITY_H
 
+#include "base/cpu.h"
 #include "base/decimal.h"
 #include "base/pair.h"
-#include "base/table.h"
 #include "similarity/edit_distance.h"
 #include "similarity/resemblance.h"
 #include "similarity/set_bounds.h"
@@ -56,7 +56,7 @@ typedef struct nd_similarity {
 #define ND_SIMILARITY_DECLARATION(name) extern const nd_similarity nd_similarity_##name;
 ND_SIMILARITIES(ND_SIMILARITY_DECLARATION)
 
-/* Ends with NULL; weak (base/table.h). */
+/* Ends with NULL; weak (base/cpu.h). */
 #define ND_SIMILARITY_ROW(name) &nd_similarity_##name,
 extern const nd_similarity *const nd_similarities[];
 

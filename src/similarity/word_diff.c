@@ -105,7 +105,8 @@ typedef struct nd_diff_anchor {
   uint32_t before; /* the one before it in the longest rising sequence */
 } anchor;
 
-/* Where a run of words was seen: + 1; 0: nowhere. */
+/* Where a run of words was seen: + 1; 0: nowhere.  The slots of a table, which finds a run in the
+ * words themselves: no list of entries as for base/hash_table.h. */
 typedef struct gram {
   uint32_t a, b;
   bool twice;

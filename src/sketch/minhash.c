@@ -65,8 +65,9 @@ static uint32_t count_filled(const uint64_t *out, uint32_t k) {
   return filled;
 }
 
-/* Removes repeated fingerprints, which would only cost time in every round.  Open addressing;
- * zero is stored as one (a harmless collision of two fingerprints). */
+/* Removes repeated fingerprints, which would only cost time in every round.  The table
+ * holds the fingerprints themselves, so that a probe is one access to memory; zero is stored as one
+ * (a harmless collision of two fingerprints). */
 static nd_status distinct(nd_minhash *m, const uint64_t **fp, size_t *n, nd_error *err) {
   size_t slots = 64;
   while (slots < 2 * *n) slots *= 2;

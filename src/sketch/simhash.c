@@ -78,24 +78,22 @@ uint32_t nd_idf(uint64_t documents, uint32_t df) {
 
 /* --- distinct tokens ----------------------------------------------------------- */
 
-/* Fills list (and times, if requested) with the *n distinct tokens.  Open addressing; a slot
- * holds 1 + an index into the list. */
+/* Fills list (and times, if requested) with the *n distinct tokens.  Token t of the table is
+ * list[t + 1]. */
 ND_INLINE nd_status distinct(nd_simhash *s, const uint64_t *fp, size_t *n, bool times,
                              nd_error *err) {
-  size_t slots = 64;
-  while (slots < 4 * *n) slots *= 2;
-  ND_TRY(nd_array_grow(&s->slot, &s->slot_cap, slots, sizeof *s->slot, err));
+  ND_TRY(nd_slots_reset(&s->table, 2 * *n, err)); /* a quarter full: probes are short */
   ND_TRY(nd_array_grow(&s->list, &s->list_cap, *n + 1, sizeof *s->list, err));
   if (times) ND_TRY(nd_array_grow(&s->times, &s->times_cap, *n + 1, sizeof *s->times, err));
-  uint32_t *slot = s->slot;
+  const nd_slots table = s->table;
+  uint32_t *slot = table.slot;
   uint64_t *list = s->list, secret = nd_hash_secret();
-  memset(slot, 0, slots * sizeof *slot);
   list[0] = 0;
   size_t found = 0;
   for (size_t i = 0; i < *n; i++) {
     uint64_t x = fp[i];
-    size_t at = nd_hash_slot(x, secret, slots);
-    while (slot[at] && list[slot[at]] != x) at = (at + 1) & (slots - 1);
+    size_t at = nd_slots_first(&table, nd_hash_salted(x, secret));
+    while (slot[at] && list[slot[at]] != x) at = nd_slots_next(&table, at);
     /* Unpredictable, so no branch. */
     bool fresh = slot[at] == 0;
     found += fresh;
@@ -134,7 +132,7 @@ nd_status nd_simhash_init(nd_simhash *s, nd_weights weights, uint64_t seed,
 }
 
 void nd_simhash_clear(nd_simhash *s) {
-  nd_free(s->slot);
+  nd_slots_clear(&s->table);
   nd_free(s->list);
   nd_free(s->times);
   *s = (nd_simhash){0};

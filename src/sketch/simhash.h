@@ -17,7 +17,7 @@
 #include <stdatomic.h>
 
 #include "base/cpu.h"
-#include "base/mem.h"
+#include "base/hash_table.h"
 
 typedef enum nd_weights { ND_WEIGHTS_ONE, ND_WEIGHTS_TF, ND_WEIGHTS_TFIDF } nd_weights;
 
@@ -45,10 +45,10 @@ typedef struct nd_simhash {
   nd_weights weights;
   uint64_t key;
   const nd_frequencies *frequencies; /* TF-IDF; borrowed */
-  uint32_t *slot;                    /* scratch: hash table of the distinct tokens */
+  nd_slots table;                    /* scratch: the distinct tokens */
   uint64_t *list;                    /* scratch: the distinct tokens, from index 1 */
   uint32_t *times;                   /* scratch: occurrences of each */
-  size_t slot_cap, list_cap, times_cap;
+  size_t list_cap, times_cap;
   /* cache of nd_idf by frequency, for a number of documents */
   uint64_t idf_documents;
   uint32_t idf_df[ND_IDF_SLOTS], idf[ND_IDF_SLOTS];

@@ -30,7 +30,8 @@ nd_status nd_plain_text(nd_str *out, nd_plain *p, const nd_plain_request *reques
   return ND_OK;
 }
 
-/* Counts the earlier occurrences of a number, in a table of `slots`. */
+/* Counts the earlier occurrences of a number, in a table of `slots` that holds the counts: a table
+ * of base/hash_table.h would need another array. */
 static uint32_t count_seen(nd_plain *p, size_t slots, uint64_t number) {
   size_t at = nd_hash_slot(number, nd_hash_secret(), slots);
   while (p->times[at] && p->seen[at] != number) at = (at + 1) & (slots - 1);

@@ -16,7 +16,7 @@ void nd_pair_groups_clear(nd_pair_groups *t) {
   nd_free(t->item);
   nd_free(t->group);
   nd_free(t->jobs);
-  nd_free(t->slot);
+  nd_slots_clear(&t->table);
   nd_free(t->parent);
   nd_free(t->pairs);
   nd_free(t->members);
@@ -28,49 +28,45 @@ void nd_pair_groups_clear(nd_pair_groups *t) {
 static nd_status reserve(nd_pair_groups *t, size_t n, nd_error *err) {
   if (n <= t->cap) return ND_OK;
   nd_pair_groups_clear(t);
-  size_t slots = 64;
-  while (slots < 4 * n) slots *= 2;
   t->item = nd_malloc(n * sizeof *t->item);
   t->group = nd_malloc(n * sizeof *t->group);
-  t->slot = nd_malloc(slots * sizeof *t->slot);
   t->parent = nd_malloc(2 * n * sizeof *t->parent);
   t->pairs = nd_malloc(2 * n * sizeof *t->pairs);
   t->members = nd_malloc(2 * n * sizeof *t->members);
   t->local = nd_malloc(n * sizeof *t->local);
   t->key = nd_malloc(2 * n * sizeof *t->key);
-  if (!t->item || !t->group || !t->slot || !t->parent || !t->pairs || !t->members || !t->local ||
-      !t->key) {
+  if (!t->item || !t->group || !t->parent || !t->pairs || !t->members || !t->local || !t->key) {
     nd_pair_groups_clear(t);
     return nd_fail_memory(err, 16 * n * sizeof(uint32_t));
   }
   t->cap = n;
-  t->slots = slots;
   return ND_OK;
 }
 
 /* Returns the number of a document within the plan; adds it if it is new. */
 static uint32_t local_number(nd_pair_groups *t, uint32_t document, uint32_t *count) {
-  size_t i = (size_t)nd_mix(document) & (t->slots - 1);
-  for (; t->slot[i]; i = (i + 1) & (t->slots - 1))
-    if (t->key[t->slot[i] - 1] == document) return t->slot[i] - 1;
+  const nd_slots *slots = &t->table;
+  size_t i = nd_slots_first(slots, nd_mix(document));
+  for (; slots->slot[i]; i = nd_slots_next(slots, i))
+    if (t->key[slots->slot[i] - 1] == document) return slots->slot[i] - 1;
   uint32_t number = (*count)++;
-  t->slot[i] = *count;
+  slots->slot[i] = *count;
   t->key[number] = document;
   t->parent[number] = number;
   return number;
 }
 
-/* Unites connected pairs; returns the number of documents. */
-static uint32_t unite(nd_pair_groups *t, const nd_item *items, size_t n) {
-  uint32_t count = 0;
-  memset(t->slot, 0, t->slots * sizeof *t->slot);
+/* Unites connected pairs, and counts the documents. */
+static nd_status unite(uint32_t *count, nd_pair_groups *t, const nd_item *items, size_t n,
+                       nd_error *err) {
+  ND_TRY(nd_slots_reset(&t->table, 2 * n, err));
   for (size_t i = 0; i < n; i++) {
-    uint32_t a = local_number(t, nd_pair_of(items[i].key).a, &count);
-    uint32_t b = local_number(t, nd_pair_of(items[i].key).b, &count);
+    uint32_t a = local_number(t, nd_pair_of(items[i].key).a, count);
+    uint32_t b = local_number(t, nd_pair_of(items[i].key).b, count);
     t->local[i] = a;
     nd_union_join(t->parent, a, b);
   }
-  return count;
+  return ND_OK;
 }
 
 static nd_status add_job(nd_pair_groups *t, size_t begin, size_t end, nd_error *err) {
@@ -100,7 +96,8 @@ nd_status nd_pair_groups_plan(nd_pair_groups *t, const nd_item *items, size_t n,
   if (n == 0) return ND_OK;
   ND_TRY(reserve(t, n, err));
   t->n = n;
-  uint32_t count = groups ? unite(t, items, n) : 0;
+  uint32_t count = 0;
+  if (groups) ND_TRY(unite(&count, t, items, n, err));
   memset(t->pairs, 0, count * sizeof *t->pairs);
   memset(t->members, 0, count * sizeof *t->members);
   for (uint32_t d = 0; d < count; d++) t->members[nd_union_root(t->parent, d)]++;

@@ -7,7 +7,7 @@
 #ifndef ND_VERIFY_PAIR_GROUPS_H
 #define ND_VERIFY_PAIR_GROUPS_H
 
-#include "base/mem.h"
+#include "base/hash_table.h"
 #include "base/radix.h"
 
 enum { ND_PAIR_GROUPS_MOST = 1 << 16 }; /* pairs of one plan */
@@ -25,8 +25,9 @@ typedef struct nd_pair_groups {
   nd_pair_groups_job *jobs;
   size_t n, job_n;
   /* scratch, kept between calls */
-  uint32_t *slot, *parent, *pairs, *members, *local, *key;
-  size_t cap, job_cap, slots;
+  uint32_t *parent, *pairs, *members, *local, *key;
+  size_t cap, job_cap;
+  nd_slots table; /* documents of the list */
 } nd_pair_groups;
 
 /* Plans the comparison of `n` pairs, at most ND_PAIR_GROUPS_MOST.  groups: false plans every pair

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
+#include "base/id_map.h"
 #include "base/radix.h"
 #include "base/threads.h"
 #include "feature/shingle.h"
@@ -54,8 +55,7 @@ typedef struct collector {
   nd_shingles shingles;
   uint64_t *spare;
   size_t spare_cap;
-  uint64_t *seen; /* open-addressing table of the digests of token texts */
-  uint64_t slots, used;
+  nd_id_map seen; /* digests of token texts */
   uint64_t memory;
 } collector;
 
@@ -71,25 +71,11 @@ static nd_status add_record(records *r, const uint64_t *token, size_t n, nd_erro
 
 /* Tests whether this text is an exact duplicate. */
 static nd_status seen_before(bool *out, collector *c, nd_str text, nd_error *err) {
-  const uint64_t digest = nd_hash_bytes(text.p, text.n, nd_hash_key_of(3)) | 1;
-  if (c->used * 2 >= c->slots) {
-    const uint64_t slots = c->slots ? c->slots * 2 : 1 << 12;
-    uint64_t *grown = nd_calloc(slots, sizeof *grown);
-    if (!grown) return nd_fail_memory(err, slots * sizeof *grown);
-    for (uint64_t i = 0; i < c->slots; i++) {
-      uint64_t at = c->seen[i] >> 1 & (slots - 1);
-      while (c->seen[i] && grown[at]) at = (at + 1) & (slots - 1);
-      if (c->seen[i]) grown[at] = c->seen[i];
-    }
-    nd_free(c->seen);
-    c->seen = grown;
-    c->slots = slots;
-  }
-  uint64_t at = digest >> 1 & (c->slots - 1);
-  while (c->seen[at] && c->seen[at] != digest) at = (at + 1) & (c->slots - 1);
-  *out = c->seen[at] == digest;
-  c->used += !*out;
-  c->seen[at] = digest;
+  const uint64_t digest = nd_hash_bytes(text.p, text.n, nd_hash_key_of(3));
+  const size_t before = c->seen.n;
+  uint32_t number;
+  ND_TRY(nd_id_map_number(&number, &c->seen, (nd_str){(const char *)&digest, sizeof digest}, err));
+  *out = number < before;
   return ND_OK;
 }
 
@@ -460,6 +446,6 @@ nd_status nd_study_join(nd_study_run *run, nd_error *err) {
   }
   nd_shingles_clear(&c.shingles);
   nd_free(c.spare);
-  nd_free(c.seen);
+  nd_id_map_clear(&c.seen);
   return status;
 }
