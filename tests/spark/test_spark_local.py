@@ -160,11 +160,11 @@ def test_a_sketch_method_over_a_frame_in_any_number_of_partitions(spark, tmp_pat
 @pytest.mark.parametrize("options, instead", [
     (["--against", "b.jsonl"], "both collections as input"),
     (["--threads", "4"], "local[4]"),
-    (["--method", "ppjoin"], "method exact finds the same pairs"),
+    (["--method", "ppjoin"], "use method exact, which finds the same pairs"),
     (["--family", "linear"], "use family fast"),
     (["--method", "simhash", "--weights", "tfidf"], "use weights tf or one"),
     (["--sample", "adaptive:0.9"], "use sample adaptive:FILE"),
-    (["--sample", "sct:9"], "but for method exact"),
+    (["--sample", "sct:9"], "except with method exact"),
     (["--columns", "similarity,minhash"], "the similarity is listed"),
 ], ids=lambda o: " ".join(o) if isinstance(o, list) else "")
 def test_what_one_machine_alone_can_do_is_refused(spark, tmp_path, options, instead, capsys):

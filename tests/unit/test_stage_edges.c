@@ -52,6 +52,20 @@ static void direct_ones(void **state) {
   }
 }
 
+static void equal_documents_can_miss_a_threshold_of_overlap_only(void **state) {
+  (void)state;
+  for (int i = 0; i < 3; i++) {
+    const char *const similarity[] = {"jaccard", "cosine", "overlap"};
+    const char *const set[] = {
+        "method", "exact", "similarity", similarity[i], "threshold", i < 2 ? "0.5" : "5", NULL};
+    nd_stage *s = stage_of(set, 1);
+    nd_stage_facts facts;
+    nd_stage_about(&facts, s);
+    assert_int_equal(facts.open, i == 2);
+    nd_stage_free(s);
+  }
+}
+
 static nd_status no_reject(void *context, uint64_t offset, uint64_t length, uint32_t file,
                            uint32_t line, nd_str reason, nd_error *e) {
   (void)offset;
@@ -489,6 +503,7 @@ static int tear_down(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(direct_ones),
+      cmocka_unit_test(equal_documents_can_miss_a_threshold_of_overlap_only),
       cmocka_unit_test(a_giant),
       cmocka_unit_test(cut_rejects),
       cmocka_unit_test(no_documents),
