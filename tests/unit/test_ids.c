@@ -178,7 +178,7 @@ static void clusters_go_out(void **state) {
   const nd_str id[] = {name, name, name, name};
   nd_clusters c = {.n = 4, .centre = centre, .value = value};
   for (int broken = 0; broken < 2; broken++) {
-    nd_run j = {0};
+    nd_run j = {.settings.similarity = nd_similarities[0]};
     nd_sink sink = {NULL, broken ? refuse : forget};
     nd_lines l = {.sink = &sink};
     ok(nd_ids_given(&j.ids, document, id, 4, &err));
