@@ -3,7 +3,7 @@
 
 #include <stdatomic.h>
 
-enum { BATCH = 1 << 12 };
+enum { BATCH = 1 << 12 }; /* items that are read or handed on at once */
 
 struct nd_grouper {
   nd_item *items;    /* in memory */

@@ -4,10 +4,10 @@
 #include "base/threads.h"
 
 enum {
-  BUCKET_ROWS = 4096, /* rows per bucket that fit the cache */
-  MOST_BITS = 14,     /* with more buckets, filling them thrashes the cache */
-  CHUNKS_PER_THREAD = 4,
-  SMALL = 24
+  BUCKET_ROWS = 4096,    /* rows per bucket that fit the cache */
+  MOST_BITS = 14,        /* with more buckets, filling them thrashes the cache */
+  CHUNKS_PER_THREAD = 4, /* threads that finish early take another */
+  SMALL = 24             /* rows that insertion sorts faster than a partition */
 };
 
 nd_status nd_flat_init(nd_flat *t, uint64_t rows, bool keys, nd_error *err) {

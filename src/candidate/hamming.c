@@ -20,11 +20,11 @@ uint64_t nd_hamming_bytes(uint64_t n, uint32_t words) {
 
 enum {
   ROWS_PER_JOB = 256,
-  SAMPLE = 1 << 19,
-  SAMPLE_BITS = 16,
-  FEW = 1024,
-  TALLIED = 1 << 14,
-  PIVOTS = 64
+  SAMPLE = 1 << 19,  /* about as many vectors estimate the sizes of buckets */
+  SAMPLE_BITS = 16,  /* into 2^16 of them: a table that fits the cache */
+  FEW = 1024,        /* vectors, compared all with all: no plan saves so much */
+  TALLIED = 1 << 14, /* about as many vectors are tallied for the plan of pieces */
+  PIVOTS = 64        /* rounds that each take one group of close vectors out of a large bucket */
 };
 
 static const nd_flat_hash whole_hash = {~(uint64_t)0, 0x9e3779b97f4a7c15u};

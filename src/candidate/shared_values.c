@@ -20,7 +20,7 @@ uint32_t nd_rows_agree(const nd_rows *rows, uint64_t a, uint64_t b) {
                         rows->places);
 }
 
-enum { BATCH = 1 << 12 };
+enum { BATCH = 1 << 12 }; /* pairs that are handed to the sorter at once */
 
 /* A batch of pairs, per thread. */
 typedef struct giver {

@@ -22,12 +22,13 @@
 #include "text/words.h"
 
 enum {
-  JOB_DOCUMENTS = 1 << 8,
-  ROOM = 1 << 12,
-  PART_ITEMS = 1 << 16, /* target size of a part, which is sorted in the cache */
-  LEAST_BITS = 4,
+  JOB_DOCUMENTS = 1 << 8, /* per job of a thread */
+  ROOM = 1 << 12,         /* items that are handed on at once */
+  PART_ITEMS = 1 << 16,   /* target size of a part, which is sorted in the cache */
+  LEAST_BITS = 4,         /* 2^4 to 2^10 parts: some for every thread, not too many streams */
   MOST_BITS = 10,
-  SMALL_DOCUMENT = 1 << 13
+  SMALL_DOCUMENT = 1 << 13, /* items that a pass over one digit and insertions sort faster */
+  DIGIT = 8,                /* bits that this pass sorts by */
 };
 static const uint64_t high_mask = ~(uint64_t)UINT32_MAX;
 
@@ -121,10 +122,11 @@ static void sort_items(nd_item *items, nd_item *spare, size_t n) {
     nd_radix_items(items, spare, n);
     return;
   }
-  uint32_t start[257] = {0};
-  for (size_t i = 0; i < n; i++) start[(items[i].key >> 56) + 1]++;
-  for (size_t k = 0; k < 256; k++) start[k + 1] += start[k];
-  for (size_t i = 0; i < n; i++) spare[start[items[i].key >> 56]++] = items[i];
+  enum { SHIFT = 64 - DIGIT, SLOTS = 1 << DIGIT };
+  uint32_t start[SLOTS + 1] = {0};
+  for (size_t i = 0; i < n; i++) start[(items[i].key >> SHIFT) + 1]++;
+  for (size_t k = 0; k < SLOTS; k++) start[k + 1] += start[k];
+  for (size_t i = 0; i < n; i++) spare[start[items[i].key >> SHIFT]++] = items[i];
   for (size_t i = 0; i < n; i++) {
     size_t j = i;
     for (; j && items[j - 1].key > spare[i].key; j--) items[j] = items[j - 1];

@@ -4,7 +4,11 @@
 #include "base/threads.h"
 #include "find/finder.h"
 
-enum { JOB_DOCUMENTS = 1 << 13, REPEATED_SHOWN = 100 };
+enum {
+  JOB_DOCUMENTS = 1 << 13, /* per job of a thread */
+  REPEATED_SHOWN = 100,    /* ids that the summary names */
+  BATCH = 512,             /* grouped items that are read at once, on the stack */
+};
 
 void nd_found_clear(nd_found *f) {
   nd_free(f->same);
@@ -45,7 +49,7 @@ uint32_t nd_store_most_docs(const nd_store *s) {
 static nd_status mark_copies(nd_finder *f, nd_grouper *g, nd_error *err) {
   /* Two equal short texts may miss a threshold that has no upper end. */
   if (nd_similarity_is_open(f->settings->similarity)) return ND_OK;
-  nd_item items[512];
+  nd_item items[BATCH];
   nd_item first = {0};
   bool have = false;
   for (;;) {
@@ -144,7 +148,7 @@ static nd_status find_repeated_ids(nd_finder *f, nd_error *err) {
   if (status == ND_OK) status = nd_grouper_finish(g, err);
   uint64_t last = 0;
   while (status == ND_OK) {
-    nd_item items[512];
+    nd_item items[BATCH];
     size_t n;
     status = nd_grouper_next(&n, items, sizeof items / sizeof *items, g, err);
     if (status != ND_OK || n == 0) break;

@@ -8,7 +8,7 @@
 #include "candidate/shared_values.h"
 #include "find/find_sketches.h"
 
-enum { ROOM = 1 << 12 };
+enum { ROOM = 1 << 12 }; /* records per read */
 
 typedef struct values {
   nd_finder *finder;

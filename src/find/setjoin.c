@@ -12,7 +12,7 @@
 #include "find/setjoin_work.h"
 #include "join/edit_join.h"
 
-enum { JOB_DOCUMENTS = 1 << 10 };
+enum { JOB_DOCUMENTS = 1 << 10 }; /* per job of a thread */
 
 /* Scratch of a thread. */
 typedef struct reader {

@@ -13,7 +13,7 @@
 #include "base/io.h"
 #include "find/setjoin_work.h"
 
-enum { AT_ONCE = 1 << 20 };
+enum { AT_ONCE = 1 << 20 }; /* bytes per read and write */
 static const char file_name[] = "a temporary file for joining";
 
 typedef struct block {

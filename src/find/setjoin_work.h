@@ -11,6 +11,8 @@ typedef struct nd_setjoin_part {
   size_t n, cap;
 } nd_setjoin_part;
 
+enum { ND_SETJOIN_BATCH = 1024 }; /* pairs that are handed on at once */
+
 typedef struct nd_setjoin {
   nd_join_method method;
   nd_found *found;
@@ -24,7 +26,7 @@ typedef struct nd_setjoin {
   struct nd_setjoin_spill *spill; /* NULL: all in memory */
   double began;
   const uint32_t *joined; /* documents of the current batch */
-  nd_item out[1024];
+  nd_item out[ND_SETJOIN_BATCH];
   size_t out_n;
 } nd_setjoin;
 

@@ -5,7 +5,7 @@
 #include "feature/shingler.h"
 #include "read/sketches.h"
 
-enum { JOB_DOCUMENTS = 1 << 10 };
+enum { JOB_DOCUMENTS = 1 << 10 }; /* per job of a thread */
 
 typedef struct weigher {
   nd_store *store;

@@ -9,11 +9,11 @@
 #include "read/feed_range.h"
 
 enum {
-  RANGE_BYTES = 4 << 20,
-  SMALL_FILE = 4 << 20,
-  BATCH_BYTES = 2 << 20,
-  GROUP_FILES = 4096,
-  SNIFF_BYTES = 1 << 16
+  RANGE_BYTES = 4 << 20, /* per task; starting a task costs little in comparison */
+  SMALL_FILE = 4 << 20,  /* smaller files share a task, up to RANGE_BYTES and GROUP_FILES in all */
+  BATCH_BYTES = 2 << 20, /* of records that become one block */
+  GROUP_FILES = 4096,    /* bounds the opens of a task of tiny files */
+  SNIFF_BYTES = 1 << 16  /* of a file's front, in which its format shows */
 };
 
 /* The state of reading one task. */

@@ -7,7 +7,10 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-enum { MORE = 1 << 18, LOOK_FIRST = 1 << 12 };
+enum {
+  MORE = 1 << 18,       /* bytes per read */
+  LOOK_FIRST = 1 << 12, /* in search of a range's first record: most begin within so many bytes */
+};
 
 nd_status nd_batch_reject(nd_batch *b, const nd_raw *where, nd_str reason, nd_error *err) {
   ND_TRY(nd_array_grow(&b->raws, &b->cap, b->n + 1, sizeof *b->raws, err));

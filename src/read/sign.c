@@ -11,7 +11,10 @@
 #include "text/site.h"
 #include "text/web.h"
 
-enum { BIG_BUFFER = 16 << 20, URL_MOST = 400 };
+enum {
+  BIG_BUFFER = 16 << 20, /* after a huge document, buffers that hold more are given back */
+  URL_MOST = 400,        /* bytes of a URL that are stored */
+};
 
 struct nd_signer {
   const nd_settings *settings;

@@ -6,7 +6,11 @@
 
 #include "read/sign.h"
 
-enum { OPEN_FILES = 16, NEAR = 1 << 15, WINDOW = 1 << 17 };
+enum {
+  OPEN_FILES = 16,  /* at once, per thread */
+  NEAR = 1 << 15,   /* bytes: a gap that costs less to read than another call */
+  WINDOW = 1 << 17, /* bytes per read where documents lie near each other */
+};
 
 struct nd_texts {
   nd_text_source source;

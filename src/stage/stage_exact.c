@@ -78,7 +78,8 @@ nd_status nd_stage_leave_out(nd_stage *s, const uint64_t *keys, size_t n, nd_err
 
 /* Emits every pair of the documents of one shingle. */
 static nd_status give_pairs(nd_sorter *to, const nd_item *items, size_t n, nd_error *err) {
-  nd_item out[512];
+  enum { BATCH = 512 }; /* pairs that are handed to the sorter at once */
+  nd_item out[BATCH];
   size_t kept = 0;
   for (size_t i = 0; i < n; i++) {
     for (size_t j = i + 1; j < n; j++) {

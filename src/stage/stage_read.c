@@ -3,6 +3,8 @@
 
 #include "stage/stage_work.h"
 
+enum { ID_SHOWN = 100 }; /* bytes of an id in a message */
+
 struct nd_reader {
   nd_stage *stage;
   nd_feed *feed; /* of this reader alone: a feed is read once */
@@ -217,7 +219,7 @@ nd_status nd_stage_sign(nd_stage_block *out, nd_stage *s, const nd_block_name *n
     if (d.body.n > s->settings.input.max_document)
       return nd_fail(err, ND_ERR_LIMIT,
                      "the text of %.*s has %zu bytes: more than --max-document, %llu",
-                     (int)(d.id.n < 100 ? d.id.n : 100), d.id.p, d.body.n,
+                     (int)(d.id.n < ID_SHOWN ? d.id.n : ID_SHOWN), d.id.p, d.body.n,
                      (unsigned long long)s->settings.input.max_document);
     ND_TRY(nd_signer_add(b, s->signer, &d, &raw, err));
   }
