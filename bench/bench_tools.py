@@ -160,7 +160,7 @@ def touch_memory():
 
 
 class Figure:
-    """One line of the result: what, the ratio, its bar, and the numbers behind it."""
+    """A measured figure and the commands behind it.  Its bar and verdict go to the terminal only."""
 
     def __init__(self, what, value, bar, ok, details):
         self.what, self.value, self.bar, self.ok, self.details = what, value, bar, ok, details
@@ -235,8 +235,8 @@ def section(b, name, results):
     text = [f"## {name}", "",
             f"`bench/run {name}`, {b.rounds} rounds, on: {machine(b)}.", ""]
     if figures:
-        text += ["| what | figure | bar | |", "|---|---|---|---|"]
-        text += [f"| {f.what} | {f.value} | {f.bar} | {f.verdict} |" for f in figures]
+        text += ["| measurement | figure |", "|---|---|"]
+        text += [f"| {f.what} | {f.value} |" for f in figures]
     for table in (r for r in results if isinstance(r, Table)):
         text += ["", f"{table.title} (`{table.command}`):", "", *table.markdown()]
     if any(f.details for f in figures):
