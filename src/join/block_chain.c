@@ -1,39 +1,39 @@
-/* The join where few pairs are compared: tokens with a chain of records each, in one pass.
+/* The join of rare tokens: a chain of records per token, in one pass.
  *
- * A record x walks the chain of each token of its prefix, newest and so largest record
- * first, until records are too small, and then joins the chain itself.  Each y that it
- * meets gets x's stamp: met again, it is known, so a pair is looked at once, at its first
- * common token.  The sketches of the whole records drop most of them.
+ * A record x probes the chain of each token of its prefix, newest and so largest record first,
+ * until records are too small, and is then added to the chain.  Each y that it probes is stamped
+ * with x, so a pair is examined once, at its first common token.  The sketches of the complete
+ * records drop most pairs.
  *
- * What is left out:
- *   - Twins (sets.h): tokens that no record holds without the one before have no chain.
- *   - Links that are of no use any more.  The farther back y has the token, the fewer tokens
- *     are left to have in common, and a larger x needs more of them; and x never gets smaller
- *     again.  Such a link is taken out of its chain by the x that finds it (the shrinking
- *     prefix of MPJoin: Ribeiro and Haerder, Information Systems 36, 2011).
+ * Two things are left out:
+ *   - Twins (sets.h): tokens that no record holds without the preceding token have no chain.
+ *   - Dead links.  The farther back y has the token, the fewer tokens remain to be shared, and a
+ *     larger x needs more of them; later records are never smaller.  A dead link is removed from
+ *     its chain by the x that finds it (the shrinking prefix of MPJoin: Ribeiro and Haerder,
+ *     Information Systems 36, 2011).
  *
- * Time goes by in waiting for memory, so all that a meeting asks of y lies in one row, only
- * records that are in a chain have one, a link has eight bytes, and records that have
- * something to look for are picked beforehand, so that what they will read is asked for:
+ * Probing is bound by cache misses.  So everything that a probe needs of y is in one row, only
+ * records in a chain have a row, a link has eight bytes, and records with stored tokens are
+ * selected in advance, so that the memory they will read can be prefetched:
  *
  *     head[token] -> link {row, next} -> link {row, next} -> ...
  *                           |
  *                           row {stamp, base, size, record, sketch}
  *
- * The links of a record are neighbours, one for each token (that of a twin is not used), so
- * the position of the token in the record is the number of the link and a constant of the row.
+ * The links of a record are contiguous, one per token (that of a twin is unused), so the position
+ * of the token in the record is the number of the link plus a constant of the row.
  *
- * Threads and rounds have a range of the tokens each, and pass over the prefixes of all
- * records.  See block_join.h. */
+ * Each thread and round processes a range of the tokens, over the prefixes of all records.  See
+ * block_join.h. */
 #include "base/threads.h"
 #include "join/block_join.h"
 
 enum {
   ONE_PART = 1000000, /* postings */
-  BATCH = 2048,       /* records that are looked through for some that probe */
-  TOKENS_AHEAD = 12,  /* of those: whose tokens are asked for … */
-  HEADS_AHEAD = 5,    /* … and, these being there, the heads of their first tokens … */
-  NEAR = 1 << 18,     /* … if all heads have more bytes: else they are in the cache anyway */
+  BATCH = 2048,       /* records searched at once for some that probe */
+  TOKENS_AHEAD = 12,  /* distance, in probing records, at which tokens are prefetched */
+  HEADS_AHEAD = 5,    /* distance at which the heads of their first tokens are prefetched */
+  NEAR = 1 << 18,     /* bytes of heads that stay in the cache without prefetching */
 };
 
 /* Links and rows are numbered from 1; link 0, with row 0, ends a chain. */
@@ -42,17 +42,17 @@ typedef struct link {
   uint32_t next;
 } link;
 
-/* A record that can be met. */
+/* A record in at least one chain. */
 typedef struct row_of {
-  uint32_t stamp; /* the last x that met it, and 1 */
-  uint32_t base;  /* the position of a token less the number of its link, modulo 2^32 */
+  uint32_t stamp; /* the last x that probed it, plus 1 */
+  uint32_t base;  /* position of a token minus the number of its link, modulo 2^32 */
   uint32_t size;
   uint32_t record;
   uint64_t sketch[];
 } row_of;
 
-/* The newest link of a token, and its row, so that one that is too small is not looked up
- * in vain. */
+/* The newest link of a token, and its row, so that a record that is too small costs no further
+ * access. */
 typedef struct head_of {
   uint32_t link, row;
 } head_of;
@@ -65,11 +65,11 @@ typedef struct chains {
   uint64_t *entries; /* per part */
 } chains;
 
-/* What a part has of its own. */
+/* State of a part. */
 typedef struct growing {
   link *link;
   size_t n, cap;
-  row_of *row;   /* room for all records, touched as far as there are rows */
+  row_of *row;   /* allocated for all records, used as far as there are rows */
   uint32_t rows; /* the next one */
 } growing;
 
@@ -81,14 +81,14 @@ ND_INLINE row_of *row_at(row_of *rows, uint32_t at, unsigned words) {
   return (row_of *)(void *)((char *)rows + at * row_bytes(words));
 }
 
-/* Records with stored tokens in their prefix, as many as one batch has. */
+/* The records of a batch with stored tokens in their prefix. */
 typedef struct probers {
-  uint32_t record[BATCH + TOKENS_AHEAD]; /* after the last: itself again, to look ahead */
+  uint32_t record[BATCH + TOKENS_AHEAD]; /* the last one is repeated, for prefetching */
   uint32_t n, at;
-  uint32_t next, class_; /* the batch that follows */
+  uint32_t next, class_; /* the next batch */
 } probers;
 
-/* The next records that probe; false at the end. */
+/* Selects the next records that probe; returns false at the end. */
 static bool more_probers(probers *p, const nd_join_task *t) {
   const nd_sets *s = t->sets;
   p->at = p->n = 0;
@@ -99,7 +99,7 @@ static bool more_probers(probers *p, const nd_join_task *t) {
       while (t->class_[p->class_ + 1].first <= x) p->class_++;
       const nd_join_class *c = &t->class_[p->class_];
       const uint32_t last = c[1].first < end ? c[1].first : end;
-      for (; x < last; x++) { /* which do is hard to foresee: no branch */
+      for (; x < last; x++) { /* unpredictable, so without a branch */
         p->record[p->n] = x;
         p->n += c->size - (uint32_t)(s->begin[x + 1] - s->begin[x]) < c->probe;
       }
@@ -107,7 +107,7 @@ static bool more_probers(probers *p, const nd_join_task *t) {
     p->next = end;
   }
   for (uint32_t i = 0; i < TOKENS_AHEAD; i++) p->record[p->n + i] = p->record[p->n - 1];
-  for (uint32_t i = 0; i < TOKENS_AHEAD; i++) nd_block_ask_record(s, p->record[i]);
+  for (uint32_t i = 0; i < TOKENS_AHEAD; i++) nd_block_prefetch(s, p->record[i]);
   return true;
 }
 
@@ -123,14 +123,14 @@ ND_INLINE nd_status walk_body(chains *c, nd_block_worker *w, growing *g, uint32_
   const int64_t slope = t->bounds.slope_y;
   uint64_t meetings = 0, passed = 0;
   nd_candidate *restrict candidate = w->candidate;
-  size_t n = 0;        /* candidates; the memory that they are in need not be asked */
+  size_t n = 0;        /* candidates */
   uint32_t lowest = 1; /* the first row whose record is large enough */
   uint32_t k = 0;
   probers some = {0};
   const bool far = (size_t)(to - from) * sides * sizeof *head > NEAR;
   while (some.at < some.n || more_probers(&some, t)) {
     const uint32_t *soon = &some.record[some.at++], x = *soon;
-    nd_block_ask_record(s, soon[TOKENS_AHEAD]);
+    nd_block_prefetch(s, soon[TOKENS_AHEAD]);
     if (far) {
       const uint32_t *first = s->token + s->begin[soon[HEADS_AHEAD]];
       for (int i = 0; i < 2; i++)
@@ -144,7 +144,7 @@ ND_INLINE nd_status walk_body(chains *c, nd_block_worker *w, growing *g, uint32_
     while (lowest < g->rows && row_at(rows, lowest, words)->record < class_->lowest) lowest++;
     const uint32_t indexed = nd_block_prefix(s, x, class_->index);
     const uint32_t size = class_->size, alone = size - (uint32_t)(s->begin[x + 1] - s->begin[x]);
-    /* No overflow: sizes are below 2^30, and so is an overlap that such a record can reach. */
+    /* No overflow: sizes are below 2^30, and so is any overlap. */
     const int64_t limit = t->bounds.slope_x * (int64_t)size - t->bounds.base;
     const unsigned side = nd_join_side(t, x), other = sides == 2 ? !side : 0;
     const uint64_t *mine = &s->sketch[(size_t)x * words];
@@ -162,11 +162,11 @@ ND_INLINE nd_status walk_body(chains *c, nd_block_worker *w, growing *g, uint32_
         g->n += i < indexed;
         continue;
       }
-      const uint32_t place = alone + i;
+      const uint32_t position_x = alone + i;
       const size_t at = (size_t)token[i] * sides;
       const head_of newest = head[at + other];
       if (newest.row >= lowest) {
-        uint32_t *here = &head[at + other].link; /* what leads to this link */
+        uint32_t *here = &head[at + other].link; /* points to this link */
         for (uint32_t l = newest.link; chain[l].row >= lowest;) {
           row_of *y = row_at(rows, chain[l].row, words);
           meetings++;
@@ -174,14 +174,14 @@ ND_INLINE nd_status walk_body(chains *c, nd_block_worker *w, growing *g, uint32_
           const int64_t allowed = (limit + slope * y->size) >> 32;
           int32_t bits = 0;
           for (unsigned b = 0; b < words; b++) bits += __builtin_popcountll(mine[b] ^ y->sketch[b]);
-          /* No more than the y->size - position tokens from here on are common to both. */
+          /* At most the y->size - position tokens from here on can be common. */
           const bool live = (int64_t)size + 2 * (int64_t)position <= allowed + y->size;
           const unsigned fits = (bits <= allowed) & live;
           const uint32_t after = chain[l].next;
           *here = live ? l : after;
           here = live ? &chain[l].next : here;
           l = after;
-          candidate[n] = (nd_candidate){x, y->record, place, position};
+          candidate[n] = (nd_candidate){x, y->record, position_x, position};
           n += fits & (y->stamp != x + 1);
           y->stamp = x + 1;
           if (n < ND_BLOCK_CANDIDATES) continue;
@@ -249,7 +249,7 @@ static nd_status walk_part(void *context, unsigned member, uint64_t job, nd_erro
   return status;
 }
 
-/* Parts with about the same number of postings. */
+/* Splits the tokens into parts with about the same number of postings. */
 static nd_status plan_parts(chains *c, nd_error *err) {
   const nd_block_join *b = c->block;
   const unsigned threads = b->task->threads;
@@ -259,13 +259,13 @@ static nd_status plan_parts(chains *c, nd_error *err) {
   uint64_t sampled = 0, seen = 0;
   for (uint32_t cell = 0; cell < cells; cell++) sampled += b->sampled[cell];
   const double postings = (double)sampled * b->stride;
-  /* The chains of as many parts as there are threads are in memory at once, while they
-   * grow twice, and a row for each record in them. */
+  /* A part per thread is in memory at once: its chains, which may double while they grow, and a row
+   * for each record in them. */
   const double records = b->task->sets->n, rows = postings < records ? postings : records;
   const double bytes = postings * sizeof(link) * 2 + rows * (double)row_bytes(b->words);
   const double rounds = bytes / ((double)b->task->memory + 1) + 1;
   c->parts = rounds * threads < 65536 ? (uint32_t)rounds * threads : 65536;
-  /* Every part passes over all prefixes: not worth it for what takes some milliseconds. */
+  /* Each part reads all prefixes, which does not pay for a few milliseconds of work. */
   if (postings < ONE_PART && rounds < 2) c->parts = 1;
   c->part = nd_malloc(((size_t)c->parts + 1) * sizeof *c->part);
   c->entries = nd_calloc(c->parts, sizeof *c->entries);

@@ -1,8 +1,7 @@
-/* Common tokens of two rising runs, for the block join; see block_join.h.
+/* Common tokens of two ascending runs, for the block join; see block_join.h.
  *
- * Eight tokens of one run are compared with eight of the other at once, all with all;
- * then the run whose eighth token is smaller goes on.  A shorter rest is filled up with
- * numbers that no token has. */
+ * Compares eight tokens of one run with eight of the other, all with all, then advances the run
+ * whose eighth token is smaller.  A shorter rest is padded with numbers that no token has. */
 #include "join/block_join.h"
 
 #if ND_X86

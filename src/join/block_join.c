@@ -10,14 +10,15 @@ enum {
   BUCKET_TOKENS = 1 << 16, /* a posting's token has 16 bits */
   SAMPLE = 1 << 14,        /* postings at most */
   SPARSE = 4,              /* records per one of the sample, at least */
-  CLOSE_TESTS = 1 << 10,   /* pairs of the sample that are compared */
-  FILL_AHEAD = 128, /* bytes of a bucket: more buckets are filled than the processor follows */
+  CLOSE_TESTS = 1 << 10,   /* pairs of the sample to compare */
+  FILL_AHEAD =
+      128, /* bytes of a bucket to prefetch: too many buckets for the hardware prefetcher */
 };
 #define NOWHERE UINT32_MAX
 
-/* What a posting and a pair of postings cost, in nanoseconds: chains have little to set up,
- * buckets compare fast, but find out late that a pair is known.  And what a record costs that
- * is passed over once more.  Only speed depends on them. */
+/* Measured costs in nanoseconds, per posting and per pair of postings, and of reading a record once
+ * more.  Chains have little set-up; buckets compare faster, but detect repeated pairs late.  Only
+ * speed depends on these numbers. */
 static const double CHAIN_POSTING = 8, CHAIN_PAIR = 14, CHAIN_CLOSE = 7;
 static const double BUCKET_POSTING = 18, BUCKET_PAIR = 1, BUCKET_CLOSE = 26;
 static const double PASS = 12;
@@ -26,7 +27,7 @@ typedef struct bucket {
   uint32_t first, last; /* tokens */
   uint64_t start;       /* in the round's postings */
   uint64_t n;
-  uint64_t heavy; /* of them: in lists that may be kept for all threads, which copies them */
+  uint64_t heavy; /* postings in lists that may be copied and deferred for all threads */
 } bucket;
 
 typedef struct run {
@@ -54,7 +55,7 @@ static nd_status count_chunk(void *context, unsigned member, uint64_t job, nd_er
   uint32_t *count = r->count + job * r->block->cells;
   uint32_t c = nd_join_class_of(t, r->chunk[job]);
   for (uint32_t x = r->chunk[job]; x < r->chunk[job + 1]; x++) {
-    nd_block_ask(s, x);
+    nd_block_prefetch_ahead(s, x);
     while (t->class_[c + 1].first <= x) c++;
     uint32_t prefix = nd_block_prefix(s, x, t->class_[c].probe);
     const uint32_t *token = s->token + s->begin[x];
@@ -65,7 +66,7 @@ static nd_status count_chunk(void *context, unsigned member, uint64_t job, nd_er
   return ND_OK;
 }
 
-/* Neighbouring cells that make a full bucket each. */
+/* Groups adjacent cells into full buckets. */
 static nd_status plan_buckets(run *r, nd_error *err) {
   const nd_sets *s = r->block->task->sets;
   r->bucket_of = nd_malloc(r->block->cells * sizeof *r->bucket_of);
@@ -76,7 +77,7 @@ static nd_status plan_buckets(run *r, nd_error *err) {
     for (uint32_t c = 0; c < r->chunks; c++) n += r->count[(size_t)c * r->block->cells + cell];
     r->bucket_of[cell] = NOWHERE;
     r->block->task->index_entries += n;
-    if (n < 2) continue; /* alone in its prefix, a token joins nothing */
+    if (n < 2) continue; /* a single posting has no partner */
     uint32_t first = nd_block_cell_first(r->block, cell);
     uint32_t last =
         cell + 1 < r->block->cells ? nd_block_cell_first(r->block, cell + 1) : s->distinct;
@@ -94,7 +95,7 @@ static nd_status plan_buckets(run *r, nd_error *err) {
   return ND_OK;
 }
 
-/* The buckets from `first` on that fit into the memory: a round. */
+/* Starts a round: the buckets from `first` on that fit into the memory. */
 static void plan_round(run *r, uint32_t first) {
   const nd_join_task *t = r->block->task;
   uint64_t bytes = 0, at = 0;
@@ -113,8 +114,8 @@ static void plan_round(run *r, uint32_t first) {
   r->round_postings = at;
 }
 
-/* Where each chunk writes its postings of each bucket: chunk after chunk, so that a
- * bucket's postings are in record order. */
+/* Computes where each chunk writes its postings of each bucket: in chunk order, so the postings of
+ * a bucket are in record order. */
 static void plan_offsets(run *r) {
   const uint32_t width = r->round_last - r->round_first;
   uint64_t *offset = r->offset;
@@ -122,7 +123,7 @@ static void plan_offsets(run *r) {
   for (uint32_t c = 0; c < r->chunks; c++) {
     for (uint32_t cell = 0; cell < r->block->cells; cell++) {
       uint32_t b = r->bucket_of[cell];
-      if (b < r->round_first || b >= r->round_last) continue; /* also where it is nowhere */
+      if (b < r->round_first || b >= r->round_last) continue; /* in another round, or in none */
       offset[(size_t)c * width + (b - r->round_first)] +=
           r->count[(size_t)c * r->block->cells + cell];
     }
@@ -137,8 +138,8 @@ static void plan_offsets(run *r) {
   }
 }
 
-/* Writes the postings of some records.  A sketch of the whole record, less the tokens
- * up to here, is one of those that follow. */
+/* Writes the postings of some records.  The sketch of the tokens after a posting is that of the
+ * complete record with the tokens up to here removed. */
 ND_INLINE void fill_body(run *r, uint64_t job, unsigned words) {
   const nd_join_task *t = r->block->task;
   const nd_sets *s = t->sets;
@@ -149,7 +150,7 @@ ND_INLINE void fill_body(run *r, uint64_t job, unsigned words) {
   const uint32_t from = buckets[round_first].first, to = buckets[r->round_last - 1].last;
   uint32_t c = nd_join_class_of(t, r->chunk[job]);
   for (uint32_t x = r->chunk[job]; x < r->chunk[job + 1]; x++) {
-    nd_block_ask(s, x);
+    nd_block_prefetch_ahead(s, x);
     while (t->class_[c + 1].first <= x) c++;
     const uint32_t *token = s->token + s->begin[x];
     const uint32_t stored = (uint32_t)(s->begin[x + 1] - s->begin[x]);
@@ -162,16 +163,16 @@ ND_INLINE void fill_body(run *r, uint64_t job, unsigned words) {
     for (uint32_t i = 0; i < prefix && token[i] < to; i++) {
       nd_sets_flip(sketch, &token[i], 1, words);
       const uint32_t b = bucket_of[nd_block_cell(r->block, token[i])] - round_first;
-      if (b >= width) continue; /* nowhere, or in another round */
+      if (b >= width) continue; /* in another round, or in none */
       const uint64_t at = offset[b]++;
-      const uint32_t place = alone + i;
+      const uint32_t position = alone + i;
       nd_posting *p = nd_posting_at(r->posting, at, words);
       __builtin_prefetch((const char *)p + FILL_AHEAD, 1);
       p->token = (uint16_t)token[i];
       p->class_ = (uint16_t)c;
       p->record = x;
       p->before = i ? token[i - 1] : UINT32_MAX;
-      p->place = place << 2 | side | (place < index);
+      p->packed = position << 2 | side | (position < index);
       for (unsigned k = 0; k < words; k++) p->sketch[k] = sketch[k];
     }
   }
@@ -189,7 +190,7 @@ static nd_status fill_chunk(void *context, unsigned member, uint64_t job, nd_err
   return ND_OK;
 }
 
-/* The number of a posting's token within its bucket. */
+/* Returns the number of a posting's token within its bucket. */
 ND_INLINE uint16_t in_bucket(const bucket *b, const nd_posting *p) {
   return (uint16_t)(p->token - b->first);
 }
@@ -197,7 +198,7 @@ ND_INLINE uint16_t in_bucket(const bucket *b, const nd_posting *p) {
 /* Groups a bucket by token and joins the lists. */
 static nd_status join_bucket(void *context, unsigned member, uint64_t job, nd_error *err) {
   run *r = context;
-  /* The last buckets hold the most frequent tokens, so the longest lists: they come first. */
+  /* Start with the last buckets, which hold the most frequent tokens and so the longest lists. */
   const bucket *b = &r->bucket[r->round_last - 1 - job];
   nd_block_worker *w = &r->block->worker[member];
   const unsigned words = r->block->words;
@@ -251,7 +252,7 @@ out:
   return status;
 }
 
-/* Equal numbers of tokens. */
+/* Splits the records into chunks with equal numbers of tokens. */
 static nd_status plan_chunks(run *r, nd_error *err) {
   const nd_join_task *t = r->block->task;
   const nd_sets *s = t->sets;
@@ -273,7 +274,7 @@ static nd_status plan_chunks(run *r, nd_error *err) {
 nd_status nd_block_buckets(nd_block_join *b, nd_error *err) {
   nd_status status = ND_OK;
   run r = {.block = b};
-  /* A list does not know of the pairs that met in others. */
+  /* A list does not know the pairs found in other lists. */
   for (unsigned i = 0; i < b->task->threads; i++) b->worker[i].from = UINT32_MAX;
   ND_TRY_GOTO(plan_chunks(&r, err), out);
   ND_TRY_GOTO(nd_threads_run(b->task->threads, r.chunks, count_chunk, &r, err), out);
@@ -290,7 +291,7 @@ out:
   return status;
 }
 
-/* The share of smaller records that an x meets, over all x. */
+/* Estimates the share of smaller records that are within the size filter, over all x. */
 static double window_of(const nd_join_task *t) {
   double met = 0;
   for (uint32_t k = 0; k < t->classes; k++) {
@@ -310,7 +311,7 @@ static void plan_cells(nd_block_join *b) {
   b->cells = b->low_cells + (distinct - b->frequent);
 }
 
-/* Are the sketches of two records close enough? */
+/* Tests whether the sketches of two records are within the bound. */
 static bool look_close(const nd_block_join *b, uint32_t x, uint32_t y) {
   const nd_join_task *t = b->task;
   const uint64_t *p = &t->sets->sketch[(size_t)x * b->words];
@@ -321,14 +322,14 @@ static bool look_close(const nd_block_join *b, uint32_t x, uint32_t y) {
          t->class_[nd_join_class_of(t, x)].limit_x + t->class_[nd_join_class_of(t, y)].limit_y;
 }
 
-/* Counts the prefixes of some records per cell, and how many of those that are neighbours in
- * a list look close. */
+/* Counts prefix tokens of sampled records per cell, and estimates the share of adjacent records in
+ * a list whose sketches are close. */
 static nd_status take_sample(nd_block_join *b, nd_error *err) {
   const nd_join_task *t = b->task;
   const nd_sets *s = t->sets;
   uint64_t met = 0, close = 0;
   b->sampled = nd_calloc(b->cells, sizeof *b->sampled);
-  uint32_t *last = nd_calloc(b->cells, sizeof *last); /* record of each cell, and 1 */
+  uint32_t *last = nd_calloc(b->cells, sizeof *last); /* last record of each cell, plus 1 */
   if (!b->sampled || !last) {
     nd_free(last);
     return nd_fail_memory(err, b->cells * sizeof *b->sampled);
@@ -358,18 +359,18 @@ static nd_status take_sample(nd_block_join *b, nd_error *err) {
   return ND_OK;
 }
 
-/* Tokens are numbered by frequency: the rare ones, before the one found here, are joined by
- * chains, the others in buckets.  The costs of both are summed over the cells, from all in
- * buckets on. */
+/* Chooses the token that divides chains from buckets.  Tokens are numbered by ascending frequency;
+ * rare ones are joined by chains, the others in buckets.  Starting with everything in buckets, sums
+ * the savings of moving one cell after another to chains, and keeps the best division. */
 static void choose_divide(nd_block_join *b) {
   const nd_join_task *t = b->task;
   const double stride = b->stride, pairs_of = stride * stride / 2 * window_of(t);
   const double chain_pair = CHAIN_PAIR - b->close * CHAIN_CLOSE;
   const double bucket_pair = BUCKET_PAIR + b->close * BUCKET_CLOSE;
-  double chains = 0, buckets = 0, saved = 0, most = 0; /* saved: by chains up to here */
+  double chains = 0, buckets = 0, saved = 0, most = 0; /* saved by chains up to this cell */
   uint32_t best = 0;
   for (uint32_t cell = 0; cell < b->cells; cell++) {
-    if (b->sampled[cell] == 0) continue; /* as most are */
+    if (b->sampled[cell] == 0) continue; /* the usual case */
     const double n = b->sampled[cell];
     const double tokens = cell < b->low_cells ? (double)(UINT32_C(1) << b->shift) : 1;
     const double postings = n * stride, pairs = n > 1 ? n * (n - 1) * pairs_of / tokens : 0;
@@ -398,7 +399,7 @@ static nd_status make_workers(nd_block_join *b, nd_error *err) {
   const unsigned threads = b->task->threads;
   b->worker = nd_calloc(threads, sizeof *b->worker);
   if (!b->worker) return nd_fail_memory(err, threads * sizeof *b->worker);
-  /* With room for what a tile, or a whole short list, adds before they are verified. */
+  /* Plus the candidates that a tile or a short list adds before they are verified. */
   const size_t more = ND_BLOCK_SHORT * ND_BLOCK_SHORT / 2;
   const size_t room = ND_BLOCK_CANDIDATES + (more > ND_BLOCK_TILE ? more : ND_BLOCK_TILE);
   const size_t bytes = room * sizeof(nd_candidate);

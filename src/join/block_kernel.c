@@ -1,8 +1,8 @@
 /* The inner loops of the block join, per SIMD level; see block_join.h.
  *
- * One body (block_kernel_body.h), made into a function per level and sketch width; only
- * the test of 8 postings differs.  Short lists are scanned x by x; long ones a group of x at a
- * time over a tile of y, so that the tile stays in the first cache. */
+ * One body (block_kernel_body.h) is compiled per level and sketch width; only the test of 8
+ * postings differs.  Short lists are scanned x by x, long ones a group of x at a time over a tile
+ * of y, which stays in the first cache. */
 #include "join/block_join.h"
 
 #if ND_X86
@@ -22,7 +22,7 @@ ND_INLINE void keep(nd_block_worker *w, const nd_posting *x, uint32_t at) {
   const nd_posting *y = w->posting[at];
   w->candidate[w->candidates] =
       (nd_candidate){x->record, y->record, nd_posting_position(x), nd_posting_position(y)};
-  /* The same token before: not their first common one. */
+  /* If the preceding tokens are equal, this is not the first common token. */
   w->candidates += x->before != y->before || x->before == UINT32_MAX;
 }
 
@@ -115,7 +115,7 @@ ND_INLINE ND_TARGET_VPOPCNT uint32_t scan_vpopcnt(nd_block_worker *w, const prob
 }
 #endif
 
-/* The first of n rising records that is at least `record`. */
+/* Returns the index of the first of n ascending records that is at least `record`. */
 ND_INLINE uint32_t seek(const uint32_t *a, uint32_t n, uint32_t record) {
   uint32_t low = 0;
   while (low < n) {
@@ -129,7 +129,7 @@ ND_INLINE uint32_t seek(const uint32_t *a, uint32_t n, uint32_t record) {
   return low;
 }
 
-/* The first posting that posting `from` may meet. */
+/* Returns the first posting that posting `from` must be compared with. */
 ND_INLINE uint32_t first_met(const nd_join_task *t, const nd_block_list *list, uint32_t from,
                              unsigned words) {
   const uint32_t lowest = t->class_[nd_list_at(list, from, words)->class_].lowest;
@@ -157,12 +157,12 @@ ND_INLINE uint32_t make_side(nd_block_worker *w, const nd_block_list *list, uint
     w->record[n] = p->record;
     w->limit[n] = nd_posting_limit(class_[p->class_].limit_y, p);
     for (unsigned k = 0; k < words; k++) w->column[k][n] = p->sketch[k];
-    n += (p->place & 3) == wanted;
+    n += (p->packed & 3) == wanted;
   }
   return n;
 }
 
-/* A short list: every x meets those before it one by one, where they lie. */
+/* Joins a short list in place: compares every x with the preceding postings one by one. */
 ND_INLINE void scan_short(nd_block_worker *w, const nd_block_list *list, uint32_t n,
                           unsigned probing, unsigned indexed, unsigned words) {
   const nd_join_class *class_ = w->block->task->class_;
@@ -193,7 +193,7 @@ ND_INLINE void scan_short(nd_block_worker *w, const nd_block_list *list, uint32_
     }
     posting[y_n] = x;
     limit[y_n] = nd_posting_limit(c->limit_y, x);
-    y_n += (x->place & 3) == (indexed << 1 | 1);
+    y_n += (x->packed & 3) == (indexed << 1 | 1);
   }
   w->join->after_size += met;
   w->join->after_positional += found;

@@ -1,7 +1,7 @@
 /* One kernel of the block join: included by block_kernel_levels.h with TARGET, SIDES (its
  * name), SCAN and WORDS. */
-/* The thread sanitizer's calls between vector instructions break this code in gcc 12 (the
- * kernels write nothing that threads share). */
+/* The calls that the thread sanitizer inserts between vector instructions break this code in gcc
+ * 12; the kernels write nothing that threads share. */
 TARGET ND_NO_THREAD_SANITIZER static nd_status SIDES(nd_block_worker *w, const nd_block_list *list,
                                                      uint32_t from, uint32_t to, unsigned probing,
                                                      unsigned indexed, nd_error *err) {
@@ -24,13 +24,13 @@ TARGET ND_NO_THREAD_SANITIZER static nd_status SIDES(nd_block_worker *w, const n
     for (; i < to && filled < GROUP; i++) {
       const nd_posting *p = nd_list_at(list, i, WORDS);
       const uint32_t before = high;
-      high += (p->place & 3) == (indexed << 1 | 1);
+      high += (p->packed & 3) == (indexed << 1 | 1);
       if (nd_posting_side(p) != probing) continue;
       const nd_join_class *c = &t->class_[p->class_];
       while (low < before && w->record[low] < c->lowest) low++;
       uint32_t end = before;
       if (end > low + SEEK_FROM && !nd_posting_indexed(p)) {
-        /* Far back in its record, x can only be similar to smaller ones. */
+        /* A token far back in x leaves fewer to share, so only smaller records can be similar. */
         uint64_t most = nd_set_max_size(&t->bounds, c->size, c->size - nd_posting_position(p));
         if (most < c->size) {
           end = low + seek(w->record + low, end - low, nd_join_first_above(t, most));

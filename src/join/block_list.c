@@ -1,13 +1,13 @@
-/* The lists of the block join: short ones at once, long ones on all threads; and the
- * verification of what they propose.  See block_join.h. */
+/* The lists of the block join, short ones at once and long ones on all threads, and the
+ * verification of their candidates.  See block_join.h. */
 #include <stdlib.h>
 
 #include "base/threads.h"
 #include "join/block_join.h"
 
 enum {
-  MARK_FROM = 3,  /* candidates of a record from which its tokens are marked … */
-  MARK_LONG = 32, /* … if it has as many */
+  MARK_FROM = 3,  /* least candidates of a record whose tokens are marked */
+  MARK_LONG = 32, /* least tokens of such a record */
 };
 
 typedef struct slice {
@@ -21,8 +21,8 @@ typedef struct slices {
   size_t n, cap;
 } slices;
 
-/* Do two runs, that end before a common token, have one in common?  If they do, it is most
- * often near the end: one of them has a token there that the other lacks. */
+/* Tests whether two runs that end before a common token share an earlier one.  Searches from the
+ * end, where a shared token is most likely. */
 static bool met_before(const nd_block_join *b, const uint32_t *x, const uint32_t *x_end,
                        const uint32_t *y, const uint32_t *y_end) {
   const ptrdiff_t n = x_end - x, m = y_end - y; /* m > 0 */
@@ -34,12 +34,12 @@ static bool met_before(const nd_block_join *b, const uint32_t *x, const uint32_t
   return b->common(x, x_end, y, y_end, 0) > 0;
 }
 
-/* Marks the tokens of a record, or takes the marks away. */
+/* Sets or clears the marks of a record's tokens. */
 static void set_marks(uint8_t *mark, const uint32_t *token, const uint32_t *end, uint8_t value) {
   for (; token < end; token++) mark[*token] = value;
 }
 
-/* Is one of them marked?  The last is the likeliest. */
+/* Tests whether a token is marked, from the end, where it is most likely. */
 static bool any_marked(const uint8_t *mark, const uint32_t *token, const uint32_t *end) {
   for (; end - token >= 8; end -= 8) {
     unsigned found = 0;
@@ -52,7 +52,7 @@ static bool any_marked(const uint8_t *mark, const uint32_t *token, const uint32_
   return false;
 }
 
-/* How many are marked; gives up as nd_block_common does. */
+/* Counts marked tokens; stops early as nd_block_common does. */
 static uint32_t count_marked(const uint8_t *mark, const uint32_t *token, const uint32_t *end,
                              int64_t needed) {
   uint32_t common = 0;
@@ -64,7 +64,8 @@ static uint32_t count_marked(const uint8_t *mark, const uint32_t *token, const u
   return common;
 }
 
-/* Candidates of one x: is the token their first common one, and are enough common? */
+/* Verifies candidates of one x: the token must be their first common one, and enough must be
+ * common. */
 static nd_status verify_run(nd_block_worker *w, const nd_candidate *c, size_t n, nd_error *err) {
   const nd_block_join *block = w->block;
   const nd_join_task *t = block->task;
@@ -73,8 +74,8 @@ static nd_status verify_run(nd_block_worker *w, const nd_candidate *c, size_t n,
   const uint32_t size_x = s->size[c->x];
   const uint8_t *mark = NULL;
   nd_status status = ND_OK;
-  /* In chains most candidates are pairs; in lists most have met before, which is seen sooner
-   * by looking at the tokens before. */
+  /* Most candidates of chains are pairs.  Most candidates of lists share an earlier token, so check
+   * the earlier tokens first. */
   if (n >= MARK_FROM && a_end - a >= MARK_LONG && w->from != UINT32_MAX) {
     if (!w->mark) w->mark = nd_calloc(s->distinct, 1);
     if (!w->mark) return nd_fail_memory(err, s->distinct);
@@ -109,7 +110,7 @@ nd_status nd_block_verify(nd_block_worker *w, nd_error *err) {
   const nd_sets *s = w->block->task->sets;
   const size_t n = w->candidates;
   w->candidates = 0;
-  /* The records lie anywhere in memory: ask for all of them before using any. */
+  /* Prefetch all records before using any, as they are far apart in memory. */
   for (size_t k = 0; k < n; k++) {
     __builtin_prefetch(&s->begin[w->candidate[k].y]);
     __builtin_prefetch(&s->size[w->candidate[k].y]);
@@ -148,7 +149,7 @@ nd_status nd_block_reserve_side(nd_block_worker *w, uint32_t n, nd_error *err) {
   return ND_OK;
 }
 
-/* Two postings: without sketches.  They have not the same token before (met_in_whole). */
+/* Joins a list of two postings without sketches; their preceding tokens differ (met_in_whole). */
 static nd_status join_two(nd_block_worker *w, const nd_block_list *list, nd_error *err) {
   const nd_join_task *t = w->block->task;
   const nd_posting *y = nd_list_at(list, 0, w->block->words);
@@ -174,8 +175,8 @@ static nd_status join_range(nd_block_worker *w, const nd_block_list *list, uint3
   return b->sides(w, list, from, to, 1, 0, err);
 }
 
-/* How many comparisons a list takes, but for positions: every x meets the indexed ones
- * between its lowest and itself. */
+/* Returns the number of comparisons of a list, without the position filter: every x with the
+ * indexed postings between its lowest record and itself. */
 static uint64_t cost_of(const nd_block_join *b, const nd_block_list *list) {
   const nd_join_class *class_ = b->task->class_;
   const unsigned words = b->words;
@@ -193,7 +194,7 @@ static uint64_t cost_of(const nd_block_join *b, const nd_block_list *list) {
   return cost;
 }
 
-/* Keeps a list for all threads together. */
+/* Defers a list for all threads. */
 static nd_status put_off(nd_block_join *b, const nd_block_list *list, uint64_t cost,
                          nd_error *err) {
   const size_t row = nd_posting_bytes(b->words), rows = list->n * row;
@@ -214,7 +215,8 @@ static nd_status put_off(nd_block_join *b, const nd_block_list *list, uint64_t c
   return status;
 }
 
-/* Do all records of a list have the same token before?  Then all pairs of them met there. */
+/* Tests whether all records of a list have the same preceding token; then all their pairs were
+ * examined there. */
 static bool met_in_whole(const nd_block_join *b, const nd_block_list *list) {
   const uint32_t before = nd_list_at(list, 0, b->words)->before;
   if (before == UINT32_MAX) return false;

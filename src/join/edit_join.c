@@ -1,4 +1,5 @@
-/* From two strings to listed pairs, and the frame around both joins; see edit_join.h. */
+/* The parts that both edit-distance joins share: comparing two strings and listing their pairs; see
+ * edit_join.h. */
 #include "join/edit_join.h"
 
 #include "base/threads.h"
@@ -23,7 +24,7 @@ ND_INLINE nd_status emit(nd_edit_worker *w, uint32_t a, uint32_t b, uint32_t dis
   return ND_UNLIKELY(w->batched == BATCH) ? flush(w, err) : ND_OK;
 }
 
-/* All pairs of an occurrence of u and one of v, or of two of u when v = u. */
+/* Lists all pairs of an occurrence of u with one of v, or of two of u if v = u. */
 static nd_status list_pairs(nd_edit_worker *w, uint32_t u, uint32_t v, uint32_t distance,
                             nd_error *err) {
   const nd_edit_strings *s = &w->task->strings;
@@ -48,7 +49,7 @@ nd_status nd_edit_verify(nd_edit_worker *w, uint32_t u, uint32_t v, nd_error *er
   return distance <= tau ? list_pairs(w, u, v, distance, err) : ND_OK;
 }
 
-/* The numbers of the strings whose sketch and side allow a match with x. */
+/* Lists the strings whose sketch and side allow a match with x. */
 ND_INLINE size_t alike(uint32_t *out, const nd_edit_strings *s, uint32_t x, uint32_t first,
                        uint32_t last, unsigned bound) {
   nd_edit_sketch mine = s->sketch[x];
@@ -85,7 +86,7 @@ nd_status nd_edit_scan(nd_edit_worker *w, uint32_t x, uint32_t first, uint32_t l
   ND_TRY(nd_array_grow(&w->list, &w->list_cap, CHUNK, sizeof *w->list, err));
   uint32_t tau = w->task->options.tau;
   while (first < last) {
-    /* The strings of one length, as many as the list takes. */
+    /* Up to CHUNK strings of one length. */
     uint32_t length = s->length[first], end = last - first < CHUNK ? last : first + CHUNK;
     if (s->length[end - 1] != length) end = nd_edit_first_of_length(s, (uint64_t)length + 1);
     unsigned bound = nd_edit_sketch_bound(tau, s->length[x] - length);
@@ -106,7 +107,7 @@ nd_status nd_edit_marks(nd_edit_worker *w, size_t n, nd_error *err) {
   return ND_OK;
 }
 
-/* Strings that occur more than once match themselves. */
+/* Lists the pairs of equal strings. */
 static nd_status list_copies(void *context, unsigned member, uint64_t job, nd_error *err) {
   nd_edit_task *t = context;
   const nd_edit_strings *s = &t->strings;

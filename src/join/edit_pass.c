@@ -1,34 +1,34 @@
 /* Pass-Join (Li, Deng, Wang, Feng: "Pass-Join: a partition-based method for
  * similarity joins", 2011).
  *
- * A string of length l >= tau + 1 is cut into tau + 1 segments.  tau edits leave
- * one of them whole, so a string within tau of it contains that segment as a
- * substring, not far from its old place: a match of segment i counts only when at
- * most i edits lie before it and at most tau - i after it (the multi-match-aware
- * selection, section 4.3; i from 0), which leaves about tau²/2 + tau + 1
- * substrings to look up per length.
+ * A string of length l >= tau + 1 is split into tau + 1 segments.  tau edits leave
+ * one of them intact, so a string within tau of it contains that segment as a
+ * substring near its position: a match of segment i counts only with at most i
+ * edits before it and at most tau - i after it (the multi-match-aware selection,
+ * section 4.3; i from 0), which leaves about tau²/2 + tau + 1 substrings to look
+ * up per length.
  *
  *   piece: up to SEGMENTED strings of one length, and the table of their segments
  *
- *     filter   a bit per hash of (i, segment): most look-ups end here
+ *     filter   a bit per hash of (i, segment), which ends most look-ups
  *     start    bucket → entries
  *     entry    (tag, string), bucket by bucket
  *
- * Strings are numbered by length, so a string x looks in the pieces of the lengths
- * |x| - tau … |x|, among lower numbers only.  A pair is met through any of its
- * segments, but examined once: 128-bit sketches first (edit_work.h), then the
- * whole distance, bit-parallel and with an early end, which leaves nothing for the
- * paper's extension-based verification to save.  A hash that collides proposes a
- * pair more, it never hides one.
+ * Strings are numbered by length, so a string x searches the pieces of the lengths
+ * |x| - tau to |x|, among lower numbers only.  A pair may be found through several
+ * segments, but is examined once: 128-bit sketches first (edit_work.h), then the
+ * distance, bit-parallel and with early termination, so the paper's
+ * extension-based verification would save nothing.  A hash collision can add a
+ * candidate but never hides one.
  *
- * No table is made for a piece of few strings, of strings shorter than tau + 1, or
- * where segments are so common that look-ups would meet most strings anyway: there
+ * No table is built for a piece of few strings, of strings shorter than tau + 1, or
+ * whose segments are so common that look-ups would find most strings anyway; there
  * the sketches of all strings are compared, a few cycles each.
  *
- * Where the segments may begin is free, as long as all strings of a piece have them
- * at the same places.  They are equally long at first.  Where that makes common ones
- * (web addresses that begin alike), each gets an equal share of the entropy that a
- * sample shows over the positions. */
+ * The segments may have any boundaries that all strings of a piece share.  They
+ * have equal lengths at first.  If that gives too common segments (URLs with a
+ * common prefix), the boundaries are chosen so that each segment has an equal share
+ * of the entropy of the positions, estimated on a sample. */
 #include "base/hash.h"
 #include "base/threads.h"
 #include "join/edit_work.h"
@@ -64,7 +64,7 @@ typedef struct wave {
   nd_edit_task *task;
   piece *pieces;
   size_t n;
-  uint32_t first, last; /* the strings that look for others */
+  uint32_t first, last; /* the strings that search */
 } wave;
 
 static uint64_t power(uint64_t x, uint32_t n) {
@@ -75,12 +75,12 @@ static uint64_t power(uint64_t x, uint32_t n) {
   return result;
 }
 
-/* The hash that a table knows a segment by. */
+/* Returns the key of a segment in a table. */
 ND_INLINE uint64_t key_of(uint64_t hash, uint32_t i) {
   return nd_fold(hash + i * 0xd1b54a32d192ed03u, 0x9fb21c651e98df25u);
 }
 
-/* 16 bits of the filter for each bucket. */
+/* Returns the bit of a key in the filter, which has 16 bits per bucket. */
 ND_INLINE uint64_t filter_bit(uint64_t key, unsigned shift) {
   return key >> (shift - 4);
 }
@@ -93,12 +93,12 @@ ND_INLINE uint64_t hash_segment(const void *text, uint32_t from, uint32_t to, bo
   return h;
 }
 
-/* Substrings that string x looks up for a piece, at most. */
+/* Returns the maximum number of substrings that a string looks up in a piece. */
 static uint64_t look_ups(uint64_t tau) {
   return tau * tau / 2 + tau + 1;
 }
 
-/* --- making a piece's table ------------------------------------------------ */
+/* --- building the table of a piece ----------------------------------------- */
 
 static void piece_clear(piece *p) {
   nd_free(p->segments);
@@ -131,13 +131,14 @@ static void cut_evenly(piece *p, uint32_t segments) {
   }
 }
 
-/* About 64 log2(x), in whole numbers so that it is the same everywhere. */
+/* Approximates 64 log2(x) in integers, so that it is the same on every machine. */
 static uint64_t logarithm(uint64_t x) {
   unsigned whole = 63 - (unsigned)__builtin_clzll(x);
   return 64 * whole + ((whole < 6 ? x << (6 - whole) : x >> (whole - 6)) & 63);
 }
 
-/* Equal shares of the collision entropy of the single positions. */
+/* Chooses boundaries that give each segment an equal share of the collision entropy of the
+ * positions. */
 static nd_status cut_by_entropy(piece *p, const nd_edit_strings *s, uint32_t segments,
                                 nd_error *err) {
   enum { SAMPLE = 128 };
@@ -147,7 +148,7 @@ static nd_status cut_by_entropy(piece *p, const nd_edit_strings *s, uint32_t seg
   sum[0] = 0;
   for (uint32_t i = 0; i < p->length; i++) {
     uint16_t count[256] = {0};
-    uint64_t equal = 0; /* pairs in the sample, each with itself too */
+    uint64_t equal = 0; /* equal pairs in the sample, including each with itself */
     for (uint64_t k = 0; k < drawn; k++) {
       const void *text = nd_edit_text(s, p->first + (uint32_t)(k * strings / drawn));
       uint32_t c = s->wide ? ((const uint32_t *)text)[i] : ((const uint8_t *)text)[i];
@@ -158,7 +159,7 @@ static nd_status cut_by_entropy(piece *p, const nd_edit_strings *s, uint32_t seg
   uint32_t at = 0, end = 0;
   for (uint32_t i = 0; i < segments; i++) {
     uint64_t share = sum[p->length] * (i + 1) / segments;
-    uint32_t last = p->length - (segments - 1 - i); /* leaves a symbol for each other one */
+    uint32_t last = p->length - (segments - 1 - i); /* each later segment needs a symbol */
     for (end = at + 1; end < last && sum[end] < share;) end++;
     if (i == segments - 1) end = p->length;
     p->segments[i].at = at;
@@ -198,7 +199,7 @@ static void fill(piece *p, const nd_edit_strings *s, uint32_t segments, uint64_t
   p->start[0] = 0;
 }
 
-/* How many others a string would meet, if it were one of the piece. */
+/* Estimates the number of strings that a string of the piece would find. */
 static uint64_t met(const piece *p) {
   size_t buckets = (size_t)1 << (64 - p->shift);
   uint64_t pairs = 0;
@@ -248,7 +249,7 @@ done:
   return status;
 }
 
-/* --- looking for partners ---------------------------------------------------- */
+/* --- searching --------------------------------------------------------------- */
 
 static nd_status hash_prefixes(nd_edit_worker *w, uint32_t x, nd_error *err) {
   const nd_edit_strings *s = &w->task->strings;
@@ -264,7 +265,7 @@ static nd_status hash_prefixes(nd_edit_worker *w, uint32_t x, nd_error *err) {
   return ND_OK;
 }
 
-/* The strings of a bucket that have the key, each only at its first meeting. */
+/* Visits the strings of a bucket that have the key, each only once per x. */
 ND_INLINE nd_status meet(nd_edit_worker *w, const piece *p, uint32_t x, uint64_t key,
                          unsigned bound, nd_error *err) {
   const nd_edit_strings *s = &w->task->strings;
@@ -272,7 +273,7 @@ ND_INLINE nd_status meet(nd_edit_worker *w, const piece *p, uint32_t x, uint64_t
   uint64_t bucket = key >> p->shift;
   for (uint32_t k = p->start[bucket]; k < p->start[bucket + 1]; k++) {
     uint32_t y = p->entries[k].string;
-    if (y >= x) break; /* entries of a bucket rise by string */
+    if (y >= x) break; /* strings of a bucket are ascending */
     if (p->entries[k].tag != (uint32_t)key || w->mark[y - p->first] == w->visit) continue;
     w->mark[y - p->first] = w->visit;
     w->count.candidates++;
@@ -304,7 +305,7 @@ static meet_function best_meet(void) {
   return meet_base;
 }
 
-/* Looks up the substrings of x that may be a segment of a string of the piece. */
+/* Looks up the substrings of x that may be segments of strings of the piece. */
 static nd_status search(nd_edit_worker *w, const piece *p, uint32_t x, meet_function look_at,
                         nd_error *err) {
   const nd_edit_strings *s = &w->task->strings;
@@ -316,8 +317,8 @@ static nd_status search(nd_edit_worker *w, const piece *p, uint32_t x, meet_func
   for (int64_t i = 0; i < segments; i++) {
     const int64_t at = p->segments[i].at, size = p->segments[i].size;
     const uint64_t shift_out = p->segments[i].power;
-    /* At most i edits before the segment and tau - i after it.  There are as many segments of a
-     * symbol at least before and after it, and gap <= tau: the range is in x, and not empty. */
+    /* At most i edits before the segment and tau - i after it.  The segments before and after it
+     * have at least a symbol each, and gap <= tau, so the range is within x and not empty. */
     int64_t from = at - i > at + gap - (tau - i) ? at - i : at + gap - (tau - i);
     int64_t to = at + i < at + gap + (tau - i) ? at + i : at + gap + (tau - i);
     for (int64_t k = from; k <= to; k++) {
@@ -342,7 +343,7 @@ static nd_status look(void *context, unsigned member, uint64_t job, nd_error *er
   for (uint64_t x64 = first; x64 < last; x64++) {
     uint32_t x = (uint32_t)x64;
     bool hashed = false;
-    while (v->pieces[k].length + tau < s->length[x]) k++; /* not so the last one, see run_wave */
+    while (v->pieces[k].length + tau < s->length[x]) k++; /* false for the last one, see run_wave */
     for (size_t i = k; i < v->n && v->pieces[i].first < x; i++) {
       const piece *p = &v->pieces[i];
       if (!p->indexed) {

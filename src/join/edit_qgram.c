@@ -1,15 +1,15 @@
-/* Edit distance by q-grams, the way of Xiao et al. 2008, section 6.
+/* Edit distance by q-grams (Xiao et al. 2008, section 6).
  *
  * A string, with q - 1 marks put before and after it, has |x| = length + q - 1
  * q-grams; an edit changes at most q of them.  Strings within tau share at least
  *
  *   alpha = max(|x|, |y|) - q tau
  *
- * (repeated q-grams numbered, so that a string's q-grams are a set), which makes the
- * edit join an overlap join: prefixes of q tau + 1 q-grams, rarest first, the size
- * filter |y| >= |x| - tau, then by method the positional and the suffix filter, then
- * the whole overlap, and at the end the true edit distance.  Where alpha < 1 there
- * is nothing to filter: strings with |x| <= q tau are compared directly. */
+ * (repeated q-grams are numbered, so the q-grams of a string form a set).  So the
+ * edit join becomes an overlap join: prefixes of q tau + 1 q-grams, rarest first,
+ * the size filter |y| >= |x| - tau, then by method the positional and the suffix
+ * filter, then the overlap, and finally the edit distance.  If alpha < 1, nothing
+ * can be filtered: strings with |x| <= q tau are compared directly. */
 #include <stdlib.h>
 
 #include "base/hash.h"
@@ -20,16 +20,16 @@
 
 enum { CHUNK = 64, STRINGS = 1024, TABLE = 2048 };
 
-/* A prefix token's place in a string: `position` counts from 0. */
+/* The position of a prefix token in a string, from 0. */
 typedef struct posting {
   uint32_t string, position;
 } posting;
 
 typedef struct grams {
   nd_edit_task *task;
-  nd_sets sets;    /* record u = string u: both are numbered by rising size */
+  nd_sets sets;    /* record u is string u: both are numbered by ascending size */
   uint64_t prefix; /* q tau + 1 */
-  uint64_t *start; /* of a token's postings, which rise by string */
+  uint64_t *start; /* per token: its postings, ascending by string */
   posting *postings;
 } grams;
 
@@ -40,8 +40,8 @@ static int by_value(const void *x, const void *y) {
   return a < b ? -1 : a > b;
 }
 
-/* Counts the q-grams of one string.  `visit` tells whose an entry is, so that no string has to
- * clear the table; that is why it is not one of base/hash_table.h. */
+/* Entry of a table that counts the q-grams of one string.  `visit` identifies the string, so the
+ * table is never cleared; for that reason it is not a hash table of base/hash_table.h. */
 typedef struct repeat {
   uint64_t hash;
   uint32_t visit, times;
@@ -51,7 +51,7 @@ typedef struct cutting {
   const nd_edit_strings *strings;
   const uint64_t *begin;
   uint64_t *raw;
-  repeat *table; /* TABLE of them per thread */
+  repeat *table; /* TABLE entries per thread */
   uint32_t q;
   uint64_t seed;
 } cutting;
@@ -60,7 +60,7 @@ ND_INLINE uint64_t number(uint64_t hash, uint64_t times) {
   return nd_mix(hash + times * 0x9fb21c651e98df25u);
 }
 
-/* Makes repeated q-grams different. */
+/* Numbers repeated q-grams, so that all are distinct. */
 static void number_by_table(uint64_t *gram, size_t n, repeat *table, uint32_t visit) {
   for (size_t g = 0; g < n; g++) {
     size_t i = gram[g] % TABLE;
@@ -80,7 +80,7 @@ static void number_by_sorting(uint64_t *gram, size_t n) {
   }
 }
 
-/* The q-grams of a string as hashes. */
+/* Computes the q-grams of a string as hashes. */
 static void cut(uint64_t *out, const cutting *c, uint32_t u) {
   const nd_edit_strings *s = c->strings;
   int64_t n = s->length[u], q = c->q, count = n + q - 1;
@@ -131,8 +131,8 @@ static nd_status make_sets(grams *g, nd_error *err) {
   }
   begin[0] = 0;
   for (uint32_t u = 0; u < s->n; u++) begin[u + 1] = begin[u] + s->length[u] + q - 1;
-  /* Two q-grams of one string whose hashes collide would count as one and could hide a
-   * match: then all are hashed anew. */
+  /* If the hashes of two q-grams of one string collide, they would count as one and could hide a
+   * match; then rehash all with another seed. */
   for (uint64_t seed = 1;; seed++) {
     cutting c = {s, begin, raw, table, q, nd_mix(seed)};
     memset(table, 0, (size_t)threads * TABLE * sizeof *table);
@@ -151,12 +151,12 @@ done:
 
 /* --- the index ------------------------------------------------------------------ */
 
-/* Tokens that only one string holds are not stored; they come first. */
+/* Returns the number of tokens that no other string has: they come first and are not stored. */
 ND_INLINE uint32_t unstored(const nd_sets *sets, uint32_t u) {
   return sets->size[u] - (uint32_t)(sets->begin[u + 1] - sets->begin[u]);
 }
 
-/* How many stored tokens are in the prefix. */
+/* Returns the number of stored tokens in the prefix. */
 ND_INLINE uint64_t stored_prefix(const grams *g, uint32_t u) {
   uint64_t stored = g->sets.begin[u + 1] - g->sets.begin[u], out = unstored(&g->sets, u);
   uint64_t in = g->prefix > out ? g->prefix - out : 0;
@@ -190,8 +190,8 @@ static nd_status make_index(grams *g, nd_error *err) {
 
 enum { PRUNED = UINT32_MAX };
 
-/* Enough q-grams in common?  Algorithm 2: what the prefixes share is known, so only
- * the rest of the one whose prefix ends first is compared with the other. */
+/* Tests whether enough q-grams are common (Algorithm 2).  The overlap of the prefixes is known, so
+ * only the rest of the string whose prefix ends first is compared with the other. */
 static bool enough(const grams *g, uint32_t x, uint32_t y, uint32_t common, int64_t alpha) {
   const nd_sets *sets = &g->sets;
   const uint32_t *tx = sets->token + sets->begin[x], *ty = sets->token + sets->begin[y];
@@ -211,7 +211,7 @@ static bool enough(const grams *g, uint32_t x, uint32_t y, uint32_t common, int6
   return common + (int64_t)nd_join_common(a, x_end, b, y_end, alpha - common) >= alpha;
 }
 
-/* Candidates of x in w->list, how many q-grams their prefixes share in w->mark. */
+/* Lists the candidates of x in w->list, with the number of common prefix q-grams in w->mark. */
 static nd_status probe(nd_edit_worker *w, const grams *g, uint32_t x, nd_error *err) {
   const nd_edit_task *t = g->task;
   const nd_sets *sets = &g->sets;
@@ -234,7 +234,7 @@ static nd_status probe(nd_edit_worker *w, const grams *g, uint32_t x, nd_error *
         high = middle;
     }
     int64_t at = out + i;
-    for (; g->postings[first].string < x; first++) { /* x itself is there */
+    for (; g->postings[first].string < x; first++) { /* ends at x itself */
       uint32_t y = g->postings[first].string;
       int64_t place = g->postings[first].position;
       if (w->mark[y] == PRUNED || !nd_edit_sides(&t->strings, x, y)) continue;

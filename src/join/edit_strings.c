@@ -1,7 +1,7 @@
-/* Strings as symbols, equal ones once, by rising length; see edit_work.h.
+/* Distinct strings as symbols, by ascending length; see edit_work.h.
  *
- * An edit distance only asks whether two code points are equal, so they may be
- * renumbered: up to 256 different ones become bytes. */
+ * An edit distance only depends on the equality of code points, so they may be
+ * renumbered: up to 256 distinct ones become bytes. */
 #include "base/hash.h"
 #include "base/radix.h"
 #include "base/threads.h"
@@ -38,7 +38,7 @@ static bool is_ascii(nd_edit_input in) {
   return seen < 0x80;
 }
 
-/* at[i] = where the symbols of string i begin, at[n] = how many there are. */
+/* Decodes all strings; at[i] is the offset of the symbols of string i, at[n] their number. */
 static nd_status decode(nd_edit_strings *out, uint64_t *at, nd_edit_input in, nd_error *err) {
   uint64_t total = in.begin[in.n] - in.begin[0], longest = 0;
   size_t slack = 2 * ND_EDIT_SLACK;
@@ -138,9 +138,8 @@ static nd_status sketch_job(void *context, unsigned member, uint64_t job, nd_err
   return ND_OK;
 }
 
-/* Sorted by length and hash, equal strings stand side by side, in input order.
- * (Where two hashes collide, equal strings may count as different: they are then
- * found like any other pair.) */
+/* Sorts strings by length and hash, so that equal strings are adjacent, in input order.  If hashes
+ * collide, equal strings may count as distinct; they are then found like any other pair. */
 static nd_status sort_strings(nd_item *item, const nd_edit_strings *s, const uint64_t *at,
                               uint64_t n, unsigned threads, nd_error *err) {
   hashing work = {s, at, item, n};

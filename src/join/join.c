@@ -1,4 +1,4 @@
-/* The door of the joins: options, size classes, batches of results; see join.h. */
+/* Entry point of the joins: options, size classes, batches of results; see join.h. */
 #include "join/join.h"
 
 #include "base/clock.h"
@@ -42,7 +42,7 @@ uint32_t nd_join_class_of(const nd_join_task *t, uint32_t record) {
   return low;
 }
 
-/* The first record larger than record r: doubling steps, then halving ones. */
+/* Returns the first record larger than record r, by galloping and bisection. */
 static uint32_t next_size(const nd_sets *s, uint32_t r) {
   const uint32_t size = s->size[r];
   uint32_t step = 1, low = r, high = s->n; /* low is of this size, high is not */

@@ -1,5 +1,4 @@
-/* What the joins of this room share: the run, a thread's counters and its batch of
- * results. */
+/* State shared by the joins: the task, and the counters and batch of results of a thread. */
 #ifndef ND_JOIN_JOIN_WORK_H
 #define ND_JOIN_JOIN_WORK_H
 
@@ -15,7 +14,7 @@ typedef struct nd_join_class {
   uint32_t first;  /* the first record of this size */
   uint32_t lowest; /* the first record large enough to be similar */
   uint32_t probe, index;
-  int64_t limit_x, limit_y; /* shares in the distance allowed, in 1/256 (block join) */
+  int64_t limit_x, limit_y; /* block join: shares in the distance allowed, in 1/256 */
 } nd_join_class;
 
 typedef struct nd_join_worker {
@@ -23,7 +22,7 @@ typedef struct nd_join_worker {
   nd_join_pair *batch;
   size_t batched;
   uint64_t after_size, after_positional, after_suffix, verified, results;
-  char apart[64]; /* keeps the counters of two threads off one cache line */
+  char padding[64]; /* keeps the counters of two threads off one cache line */
 } nd_join_worker;
 
 typedef struct nd_join_task {
@@ -36,7 +35,7 @@ typedef struct nd_join_task {
   void *context;
   pthread_mutex_t lock;
   nd_join_worker *worker; /* one per thread */
-  nd_join_class *class_;  /* by rising size; one more at the end with first = n */
+  nd_join_class *class_;  /* by ascending size; one more at the end with first = n */
   uint32_t classes;
   uint64_t index_entries, blocks;
 } nd_join_task;
@@ -51,13 +50,13 @@ ND_INLINE nd_status nd_join_emit(nd_join_worker *w, uint32_t x, uint32_t y, uint
   return ND_UNLIKELY(w->batched == ND_JOIN_BATCH) ? nd_join_flush(w, err) : ND_OK;
 }
 
-/* Which collection a record belongs to. */
+/* Returns the collection of a record: 0 or 1. */
 ND_INLINE unsigned nd_join_side(const nd_join_task *t, uint32_t record) {
   return t->options.split && t->sets->record[record] >= t->options.split;
 }
 
-/* Common tokens of two rising runs.  Gives up, with a number that is too small,
- * once `needed` is out of reach. */
+/* Counts common tokens of two ascending runs.  Once `needed` is out of reach, stops and returns a
+ * number below it. */
 ND_INLINE uint32_t nd_join_common(const uint32_t *a, const uint32_t *a_end, const uint32_t *b,
                                   const uint32_t *b_end, int64_t needed) {
   uint32_t common = 0;
@@ -91,10 +90,10 @@ ND_INLINE uint32_t nd_join_common(const uint32_t *a, const uint32_t *a_end, cons
   return common;
 }
 
-/* The class that a record is in. */
+/* Returns the class of a record. */
 uint32_t nd_join_class_of(const nd_join_task *t, uint32_t record);
 
-/* The first record larger than `size`. */
+/* Returns the first record larger than `size`. */
 uint32_t nd_join_first_above(const nd_join_task *t, uint64_t size);
 
 nd_status nd_join_blocks(nd_join_task *t, nd_error *err) ND_MUST_CHECK;

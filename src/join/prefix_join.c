@@ -1,11 +1,11 @@
 /* All-Pairs, PPJoin and PPJoin+ (Xiao et al. 2008, Algorithms 1 to 5).
  *
- * The index holds the leading tokens of every record, a list per token in record
+ * The index has a list per token of the records with it in their prefix, in record
  * order.  A record probes the lists of its own prefix for smaller records, counts
  * common tokens per candidate in an array, drops candidates by the filters of the
- * method and verifies the others.  The index is made before the probing (the paper
- * interleaves them), so that any thread can probe for any record; one that is too
- * large for the memory holds a range of records at a time. */
+ * method and verifies the others.  The index is built before probing (the paper
+ * interleaves the two), so any thread can probe for any record.  An index that is
+ * too large for the memory is built for a range of records at a time. */
 #include <stdatomic.h>
 
 #include "base/threads.h"
@@ -22,7 +22,7 @@ typedef struct entry {
 typedef struct prefix_join {
   nd_join_task *task;
   bool positional, suffix;
-  uint32_t first, last; /* the records that are indexed now */
+  uint32_t first, last; /* the indexed records */
   uint64_t *start;      /* per token: its list in entry[] */
   entry *entry;
   uint32_t **count; /* per thread: common tokens per candidate */
@@ -33,7 +33,7 @@ static uint32_t indexed_prefix(const prefix_join *j, const nd_join_class *c) {
   return j->positional ? c->index : c->probe;
 }
 
-/* Stored tokens among the first `prefix`. */
+/* Returns the number of stored tokens among the first `prefix`. */
 static uint32_t stored_prefix(const nd_sets *s, uint32_t r, uint32_t prefix) {
   uint32_t stored = (uint32_t)(s->begin[r + 1] - s->begin[r]), alone = s->size[r] - stored;
   return prefix > alone ? prefix - alone : 0;
@@ -60,14 +60,14 @@ static void build_index(prefix_join *j) {
     }
     if (pass == 0) {
       for (uint32_t w = 0; w < s->distinct; w++) j->start[w + 1] += j->start[w];
-    } else { /* every start has moved to its end */
+    } else { /* filling has advanced every start to its end */
       memmove(j->start + 1, j->start, s->distinct * sizeof *j->start);
       j->start[0] = 0;
     }
   }
 }
 
-/* The first entry of a list whose record is at least `record`. */
+/* Returns the first entry of a list whose record is at least `record`. */
 static const entry *seek(const entry *e, const entry *end, uint32_t record) {
   while (e < end) {
     const entry *middle = e + (end - e) / 2;
@@ -80,7 +80,7 @@ static const entry *seek(const entry *e, const entry *end, uint32_t record) {
   return e;
 }
 
-/* Algorithm 2: from the right places, since A tokens of the prefixes are counted. */
+/* Verifies a candidate whose prefixes have `counted` common tokens (Algorithm 2). */
 static nd_status verify(prefix_join *j, nd_join_worker *w, uint32_t x, uint32_t y, uint32_t counted,
                         const nd_join_class *cx, const nd_join_class *cy, nd_error *err) {
   const nd_sets *s = j->task->sets;
@@ -172,7 +172,7 @@ static nd_status probe_some(void *context, unsigned member, uint64_t job, nd_err
   return ND_OK;
 }
 
-/* How many records from `first` on fit the index into the memory. */
+/* Returns the end of the records from `first` on whose index fits in the memory. */
 static uint32_t block_end(const prefix_join *j, uint32_t first, uint64_t *entries) {
   const nd_join_task *t = j->task;
   uint64_t most = t->memory / sizeof(entry), sum = 0;

@@ -1,12 +1,12 @@
 /* Building token sets; see sets.h.
  *
  *   1  token_shards.c numbers the tokens that several records hold
- *   2  a pass over the answers, chunk by chunk: sizes, and the order in which tokens
- *      appear first
- *   3  ranks: by frequency, ties in that order
- *   4  a second pass writes every record's ranks in its place and sorts them
+ *   2  a pass over the answers, chunk by chunk, counts sizes and lists tokens by first
+ *      appearance
+ *   3  tokens are ranked by frequency, ties in that order
+ *   4  a second pass writes the ranks of every record to its slot and sorts them
  *
- * Chunks are worked on by all threads; nothing in the result depends on how they are cut. */
+ * All threads process chunks; the result does not depend on their boundaries. */
 #include "join/sets.h"
 
 #include <stdlib.h>
@@ -16,18 +16,18 @@
 
 enum { SMALL = 24, CLASSES = 4096 };
 
-/* A frequent token waits until all of them are known. */
+/* A frequent token, to be ranked when all of them are known. */
 typedef struct frequent {
   uint32_t df, shard, number;
   uint64_t order;
 } frequent;
 
-/* What a chunk of the records says about tokens that appear first in it. */
+/* The tokens that first appear in a chunk of the records. */
 typedef struct firsts {
-  uint8_t *shard; /* of each; its number follows from those before it */
+  uint8_t *shard; /* of each token; its number follows from the preceding ones */
   size_t n, cap;
-  uint32_t *class_; /* how many have which frequency below CLASSES; then: the next rank */
-  uint32_t *next;   /* per shard: the first number that the chunk meets first */
+  uint32_t *class_; /* tokens per frequency below CLASSES; then: the next rank */
+  uint32_t *next;   /* per shard: the first number that appears first in the chunk */
   frequent *frequent;
   size_t frequent_n, frequent_cap;
 } firsts;
@@ -37,7 +37,7 @@ typedef struct builder {
   nd_token_shards shards;
   firsts *firsts;   /* per chunk */
   uint32_t *size;   /* per record of the input */
-  uint32_t *stored; /* … its stored tokens; then: its place in the order */
+  uint32_t *stored; /* per record: its stored tokens; then: its index in the order */
   uint32_t longest;
 } builder;
 
@@ -77,7 +77,7 @@ static const uint32_t **open_answers(const nd_token_shards *t, uint64_t chunk) {
   return answer;
 }
 
-/* A token's first appearance. */
+/* Adds a token at its first appearance. */
 static nd_status add_first(firsts *f, uint32_t shard, uint32_t number, uint32_t df, nd_error *err) {
   if (f->next[shard] == UINT32_MAX) f->next[shard] = number;
   if (f->n == f->cap) ND_TRY(nd_array_grow(&f->shard, &f->cap, f->n + 1, 1, err));
@@ -133,7 +133,7 @@ static int rarer(const void *a, const void *b) {
   return (x->order > y->order) - (x->order < y->order);
 }
 
-/* Ranks of frequent tokens, from `first` on; then the rank replaces the frequency. */
+/* Ranks the frequent tokens from `first` on, replacing the frequency by the rank. */
 static nd_status rank_frequent(builder *b, uint32_t first, nd_error *err) {
   size_t n = 0;
   for (uint32_t c = 0; c < b->shards.chunks; c++) n += b->firsts[c].frequent_n;
@@ -171,7 +171,7 @@ static nd_status rank_chunk(void *context, unsigned member, uint64_t job, nd_err
   return ND_OK;
 }
 
-/* Every number's rank in the place of its frequency. */
+/* Replaces the frequency of every number by its rank. */
 static nd_status rank_tokens(builder *b, nd_error *err) {
   nd_token_shards *t = &b->shards;
   uint64_t distinct = 0;
@@ -190,7 +190,7 @@ static nd_status rank_tokens(builder *b, nd_error *err) {
       rank += n;
     }
   }
-  /* The others need their frequencies as long as chunks tell them apart by it. */
+  /* Rank the rare tokens afterwards, as chunks distinguish them from frequent ones by frequency. */
   ND_TRY(nd_threads_run(t->threads, t->chunks, rank_chunk, b, err));
   return rank_frequent(b, rank, err);
 }
@@ -227,7 +227,7 @@ out:
 
 enum { SKETCHED = 1 << 12 }; /* records at a time */
 
-/* A bit is cleared once and looked at often. */
+/* Clears a bit; tests it first, because most are already cleared. */
 static void no_twin(uint8_t *twin, uint32_t token) {
   uint8_t *byte = &twin[token >> 3];
   const uint8_t bit = (uint8_t)(1u << (token & 7));
@@ -253,7 +253,7 @@ static nd_status sketch_records(void *context, unsigned member, uint64_t job, nd
   return ND_OK;
 }
 
-/* order[] = the records by rising size, ties by number. */
+/* Sorts the records by ascending size, ties by number. */
 static nd_status order_records(uint32_t *order, const uint32_t *size, uint32_t n, nd_error *err) {
   uint32_t *spare = nd_malloc(((uint64_t)n + 1) * sizeof *spare);
   if (!spare) return nd_fail_memory(err, n * sizeof *spare);
@@ -280,7 +280,7 @@ static nd_status order_records(uint32_t *order, const uint32_t *size, uint32_t n
   return ND_OK;
 }
 
-/* Wider sketches tell longer records apart. */
+/* Chooses the width of sketches: longer records need wider ones. */
 static unsigned sketch_words(uint64_t tokens, uint64_t records) {
   return tokens <= 24 * records ? 1 : tokens <= 160 * records ? 2 : 4;
 }
@@ -298,7 +298,7 @@ static nd_status check_input(const uint64_t *begin, uint64_t n, nd_error *err) {
   return ND_OK;
 }
 
-/* Sizes and places of the records in their order. */
+/* Computes the sizes and offsets of the records in their order. */
 static nd_status place_records(builder *b, nd_error *err) {
   nd_sets *out = b->out;
   ND_TRY(order_records(out->record, b->size, out->n, err));
@@ -369,7 +369,7 @@ nd_status nd_sets_build(nd_sets *out, const uint64_t *raw, const uint64_t *begin
   nd_free(b.firsts);
   nd_free(b.size);
   nd_free(b.stored);
-  nd_token_shards_clear(&b.shards); /* before the sketches, which need room */
+  nd_token_shards_clear(&b.shards); /* free memory for the sketches */
   if (status == ND_OK) status = sketch(out, threads, err);
   if (status != ND_OK) nd_sets_clear(out);
   return status;

@@ -1,7 +1,7 @@
-/* Divides both runs at the middle token of y, again and again; see suffix_filter.h.
+/* Divides both runs at the middle token of y, recursively; see suffix_filter.h.
  *
- * Where the token must lie in x follows from the distance allowed (Example 5): a place
- * outside that window means too large a distance, so only the window is searched. */
+ * The distance allowed gives a window of x that must contain the token (Example 5), so only that
+ * window is searched. */
 #include "join/suffix_filter.h"
 
 #include <stdbool.h>
@@ -20,8 +20,8 @@ int64_t nd_suffix_filter(nd_join_run_of x, nd_join_run_of y, int64_t most, uint3
   int64_t to = middle + slack + (x.n < y.n ? 0 : unequal);
   if (from < 0) from = 0;
   if (to > (int64_t)x.n - 1) to = (int64_t)x.n - 1;
-  /* The window is not empty: from <= x.n - 1, since the middle of y is, less their difference.
-   * The first place whose token is not smaller. */
+  /* Find the first token in the window that is not smaller.  The window is not empty: from is at
+   * most x.n - 1. */
   uint32_t low = (uint32_t)from, high = (uint32_t)to + 1;
   while (low < high) {
     uint32_t half = low + (high - low) / 2;

@@ -4,14 +4,14 @@
 
 #include "neardup/status.h"
 
-/* A run of rising tokens. */
+/* A run of ascending tokens. */
 typedef struct nd_join_run_of {
   const uint32_t *token;
   uint32_t n;
 } nd_join_run_of;
 
-/* A lower bound of the Hamming distance of x and y, or a number above `most` as soon
- * as it is known to be larger.  `depth` counts from 1 to at most `maxdepth`. */
+/* Returns a lower bound of the Hamming distance of x and y, or any number above `most` if the
+ * distance is larger.  `depth` counts from 1 to `maxdepth`. */
 int64_t nd_suffix_filter(nd_join_run_of x, nd_join_run_of y, int64_t most, uint32_t depth,
                          uint32_t maxdepth);
 

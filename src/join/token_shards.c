@@ -1,25 +1,25 @@
-/* Dealing out tokens and numbering them; see token_shards.h. */
+/* Partitioning and numbering of tokens; see token_shards.h. */
 #include "join/token_shards.h"
 
 #include "base/threads.h"
 
 enum {
-  SHARD_TOKENS = 1 << 14, /* about as many in a shard … */
-  MOST_BITS = 8,          /* … but no more shards than streams can be written at once */
+  SHARD_TOKENS = 1 << 14, /* target number of tokens in a shard */
+  MOST_BITS = 8,          /* at most 2^8 shards, whose streams are written at once */
   FIRST_SLOTS = 1 << 10,
 };
-/* The shard says what a key's top bit was; in the stream the bit says that the key is the
- * first of its record in this shard. */
+/* The top bit of a key follows from its shard; in the stream the bit marks the first key of a
+ * record in the shard. */
 #define NEW_RECORD (UINT64_C(1) << 63)
 
 /* Not base/hash_table.h: all that a probe needs is in its slot, as cache misses take the time. */
 typedef struct slot {
   uint64_t key;
   uint32_t number; /* + 1; 0 is an empty slot */
-  uint32_t last;   /* the record that had it last */
+  uint32_t last;   /* the last record with the token */
 } slot;
 
-/* Of one thread, which uses it for shard after shard. */
+/* Hash table of a thread, reused for each shard. */
 typedef struct table {
   slot *slot;
   uint64_t mask, used;
@@ -49,7 +49,7 @@ static nd_status table_grow(table *t, nd_error *err) {
   return nd_array_grow(&t->df, &t->df_cap, slots, sizeof *t->df, err);
 }
 
-/* First over the keys: numbers in order of appearance, frequencies, repetitions. */
+/* Numbers the keys in order of appearance, counts frequencies and detects repetitions. */
 static nd_status number_keys(table *t, uint32_t *answer, const uint64_t *key, uint64_t n,
                              nd_error *err) {
   const uint64_t secret = nd_hash_secret();
@@ -73,7 +73,7 @@ static nd_status number_keys(table *t, uint32_t *answer, const uint64_t *key, ui
   return ND_OK;
 }
 
-/* Then over the answers: only tokens of several records keep a number. */
+/* Renumbers the answers, so that only tokens of several records have a number. */
 static void renumber(uint32_t *answer, uint64_t n, uint32_t *number) {
   uint32_t next = 0;
   for (uint64_t i = 0; i < n; i++) {
@@ -101,7 +101,7 @@ static nd_status number_shard(void *context, unsigned member, uint64_t job, nd_e
   } else {
     ND_TRY(table_grow(mine, err));
   }
-  /* Answer i lies where key i / 2 was, which has been read. */
+  /* Answer i overwrites key i / 2, which has been read. */
   ND_TRY(number_keys(mine, answer, key, n, err));
   uint32_t kept = 0;
   for (uint64_t i = 0; i < mine->used; i++) kept += mine->df[i] > 1;
@@ -165,7 +165,7 @@ static nd_status deal_chunk(void *context, unsigned member, uint64_t job, nd_err
   return ND_OK;
 }
 
-/* Equal numbers of tokens. */
+/* Splits the records into chunks with equal numbers of tokens. */
 static void plan_chunks(nd_token_shards *t, uint64_t tokens) {
   uint64_t r = 0;
   for (uint32_t c = 0; c < t->chunks; c++) {

@@ -287,7 +287,7 @@ static void posting_limits_lose_no_pair(void **state) {
     uint64_t i = nd_rng_below(&rng, x - needed + 1), j = nd_rng_below(&rng, y - needed + 1);
     uint64_t distance = x + y - 2 * needed - i - j, seen = nd_rng_below(&rng, 257);
     if (seen > distance) seen = distance;
-    nd_posting px = {.place = (uint32_t)i << 2}, py = {.place = (uint32_t)j << 2};
+    nd_posting px = {.packed = (uint32_t)i << 2}, py = {.packed = (uint32_t)j << 2};
     int64_t limit_x = (int64_t)(((__int128)b.slope_x * (int64_t)x - b.base) >> 24) + 1;
     int64_t limit_y = (int64_t)(((__int128)b.slope_y * (int64_t)y) >> 24) + 1;
     int32_t sum = nd_posting_limit(limit_x, &px) + nd_posting_limit(limit_y, &py);
