@@ -1,11 +1,11 @@
 /* Bounded edit distance, bit-parallel along the diagonal; see edit_distance.h.
  *
- * Bit t of the window at column j (both from 0) is row j - lo + t.  vp and vn say
- * where a cell is one more or one less than the cell above it, d0 where it equals
- * the one diagonally before it.  The window moves down with each column, so that
- * what Myers shifts up stays and d0 is shifted down instead.  Cells outside the
- * window count as one more than their neighbour inside, never as less than they
- * are; a path of cost <= tau does not touch them. */
+ * Bit t of the window at column j (both from 0) is row j - lo + t.  vp and vn mark
+ * cells that are one more or one less than the cell above, d0 cells that equal the
+ * one diagonally before.  The window moves down with each column, so the vectors
+ * that Myers shifts up stay and d0 is shifted down instead.  Cells outside the
+ * window count as one more than their neighbour inside, which is never too low; a
+ * path of cost <= tau does not touch them. */
 #include "similarity/edit_distance.h"
 
 #include "base/cpu.h"
@@ -16,7 +16,7 @@
 #include <emmintrin.h>
 #endif
 
-/* A bound up to this needs one word. */
+/* The largest bound that needs only one word. */
 enum { ONE_WORD = 63 };
 
 void nd_edit_scratch_clear(nd_edit_scratch *s) {
@@ -25,7 +25,7 @@ void nd_edit_scratch_clear(nd_edit_scratch *s) {
   *s = (nd_edit_scratch){0};
 }
 
-/* Bit i: symbol at + i of `a` is c, for the next 16. */
+/* Compares 16 symbols with c: bit i is set if symbol at + i of `a` equals c. */
 ND_INLINE uint64_t match16(const void *a, ptrdiff_t at, uint32_t c, bool wide) {
 #if ND_X86
   if (!wide) {
@@ -66,7 +66,8 @@ ND_INLINE uint32_t symbol(const void *a, size_t i, bool wide) {
   return wide ? ((const uint32_t *)a)[i] : ((const uint8_t *)a)[i];
 }
 
-/* m >= n, m - n <= tau <= ONE_WORD; sixteens: enough for tau + 1 rows. */
+/* Computes the distance with a window of one word: m >= n, m - n <= tau <= ONE_WORD; `sixteens`
+ * must cover tau + 1 rows. */
 ND_INLINE uint32_t walk_word(const void *a, size_t m, const void *b, size_t n, uint32_t tau,
                              bool wide, int sixteens) {
   uint32_t distance = (uint32_t)(m - n);
@@ -93,7 +94,7 @@ ND_INLINE uint32_t walk_small(const void *a, size_t m, const void *b, size_t n, 
   return walk_word(a, m, b, n, tau, wide, 4);
 }
 
-/* The same with a window of many words; `bits` has room for 3 words of each. */
+/* Computes the distance with a window of several words; `bits` has 3 words for each. */
 ND_INLINE uint32_t walk_words(uint64_t *bits, const void *a, size_t m, const void *b, size_t n,
                               uint32_t tau, bool wide) {
   uint32_t distance = (uint32_t)(m - n);
@@ -132,8 +133,8 @@ ND_INLINE uint32_t walk_words(uint64_t *bits, const void *a, size_t m, const voi
   return distance;
 }
 
-/* Large bounds: a narrow window first, then wider ones, because the distance is
- * usually far below such a bound. */
+/* Computes the distance for a large bound: tries a narrow window first, then wider ones, because
+ * the distance is usually far below such a bound. */
 static nd_status walk_large(uint32_t *out, nd_edit_scratch *s, const void *a, size_t m,
                             const void *b, size_t n, bool wide, uint32_t tau, nd_error *err) {
   uint64_t bound = m - n;
@@ -226,7 +227,8 @@ static bool is_ascii(nd_str s) {
 nd_status nd_edit_distance(uint32_t *out, nd_edit_scratch *s, nd_str a, nd_str b, uint32_t tau,
                            nd_error *err) {
   if (a.n >= UINT32_MAX || b.n >= UINT32_MAX) /* untaken: more than 2^31 things */
-    return nd_fail(err, ND_ERR_LIMIT, "a string of 4 GiB or more has no edit distance here");
+    return nd_fail(err, ND_ERR_LIMIT,
+                   "cannot compute the edit distance of a string of 4 GiB or more");
   bool wide = !is_ascii(a) || !is_ascii(b);
   unsigned shift = wide ? 2 : 0;
   size_t room = (a.n + b.n + 3 * ND_EDIT_SLACK) << shift;

@@ -1,10 +1,10 @@
 /* Numbered shingles of a group of documents; see group.h.
  *
- * A new document is walked from its front.  A shingle that the group knows was
- * first seen at some place of some member; the texts are compared from there on,
- * and all shingles as far as they run on alike take over that member's numbers.
- * Only then are fingerprints made again, a few at a time: a document that
- * differs in ten places from an earlier one is hashed around ten places. */
+ * A new document is processed from its start.  A shingle that the group knows has
+ * a first occurrence in some member; the texts are compared from there on, and all
+ * shingles within the equal stretch take that member's numbers.  Fingerprints are
+ * computed only after it, a few at a time, so a document with ten edits against an
+ * earlier one is hashed only around these ten edits. */
 #include "similarity/group.h"
 
 #include "base/bits.h"
@@ -18,12 +18,12 @@ enum {
   FEWEST_ENTRIES = 512 /* that a table has room for */
 };
 
-/* A numbered shingle, where it was seen first. */
+/* First occurrence of a numbered shingle. */
 typedef struct entry {
   uint64_t fingerprint;
   uint32_t member;
-  uint32_t index;  /* which shingle of it */
-  uint32_t begin;  /* in its text */
+  uint32_t index;  /* its index in the member */
+  uint32_t begin;  /* offset in the member's text */
   uint32_t length; /* bytes */
 } entry;
 
@@ -33,22 +33,22 @@ typedef struct member {
   uint32_t *number; /* of every shingle, in text order */
   size_t n, number_cap;
   uint64_t *bits;
-  size_t words, bits_cap; /* as many as the group needed when it was added */
+  size_t words, bits_cap; /* words of `bits`, for the shingles known when it was added */
   uint32_t distinct;
 } member;
 
 struct nd_group {
   nd_shingle_spec spec;
   uint64_t seed;
-  uint64_t salt; /* where an entry lies in a table; never changes a result */
+  uint64_t salt; /* of the hash tables; does not change results */
   member *members;
   uint32_t n;
-  size_t made, cap; /* members that have memory */
+  size_t made, cap; /* allocated members */
   entry *entries;
   size_t entry_n, entry_cap;
   nd_slots table;  /* entries, by fingerprint */
   nd_slots by_key; /* members */
-  /* of the document that is being added */
+  /* of the document being added */
   uint32_t *token_end;
   size_t token_count, token_cap;
   nd_shingles shingles;
@@ -83,7 +83,7 @@ void nd_group_free(nd_group *g) {
   nd_free(g);
 }
 
-/* Members keep their memory for the next group, but not much of it. */
+/* Empties a group; members keep some of their memory for the next one. */
 void nd_group_empty(nd_group *g) {
   size_t kept = 0;
   for (size_t i = 0; i < g->made; i++) {
@@ -126,7 +126,7 @@ static void enter_key(nd_group *g, uint32_t number) {
   nd_slots_enter(&g->by_key, hash_of_key(g, g->members[number].key), number);
 }
 
-/* Room in the table of keys for one member more. */
+/* Reserves a slot in the table of keys. */
 static nd_status reserve_key(nd_group *g, nd_error *err) {
   if (!nd_slots_is_small(&g->by_key, (size_t)g->n + 1)) return ND_OK;
   ND_TRY(nd_slots_reset(&g->by_key, (size_t)g->n + 1, err));
@@ -136,7 +136,7 @@ static nd_status reserve_key(nd_group *g, nd_error *err) {
 
 /* ---- shingles ---- */
 
-/* Room for n entries more in list and table. */
+/* Reserves n more entries in the list and the table. */
 static nd_status reserve_entries(nd_group *g, size_t n, nd_error *err) {
   size_t want = g->entry_n + n;
   /* untaken: more than 2^31 things */
@@ -149,7 +149,7 @@ static nd_status reserve_entries(nd_group *g, size_t n, nd_error *err) {
   return ND_OK;
 }
 
-/* The number of a shingle, a new one when it is seen for the first time. */
+/* Returns the number of a shingle; assigns a new one at its first occurrence. */
 ND_INLINE uint32_t number_of(nd_group *g, entry e) {
   const char *text = g->members[e.member].text.p + e.begin;
   const nd_slots *t = &g->table;
@@ -165,8 +165,7 @@ ND_INLINE uint32_t number_of(nd_group *g, entry e) {
   return (uint32_t)g->entry_n - 1;
 }
 
-/* Tokens of the new document from `first` on that end at or before byte `at`: the
- * number of the one after them. */
+/* Returns the first token of the new document, from `first` on, that ends after byte `at`. */
 static size_t tokens_until(const nd_group *g, size_t first, size_t at) {
   size_t step = 1, low = first, high = g->token_count;
   while (low + step < high && g->token_end[low + step] <= at) { /* gallop */
@@ -184,8 +183,8 @@ static size_t tokens_until(const nd_group *g, size_t first, size_t at) {
   return low;
 }
 
-/* Shingle j of the new member `b` (words:K) equals the numbered one `x`: so many of its
- * successors are equal to those of x, as far as the texts run on alike. */
+/* Returns the number of successors of shingle j of the new member `b` (words:K) that equal those of
+ * the numbered shingle `x`, which equals shingle j. */
 static size_t equal_run(const nd_group *g, const entry *x, const member *b, size_t j) {
   const member *a = &g->members[x->member];
   size_t k = g->spec.size;
@@ -194,14 +193,14 @@ static size_t equal_run(const nd_group *g, const entry *x, const member *b, size
   size_t alike =
       nd_equal_front(a->text.p + a_end, b->text.p + b_end, a_left < b_left ? a_left : b_left);
   size_t behind = tokens_until(g, j + k, b_end + alike);
-  /* A last token that only begins alike does not count. */
+  /* The last token must be equal to its end. */
   if (behind > j + k && g->token_end[behind - 1] == b_end + alike && alike < a_left &&
       a->text.p[a_end + alike] != ' ')
     behind--;
   return behind - (j + k);
 }
 
-/* words:K, with at least K tokens. */
+/* Numbers the shingles of a document with words:K and at least K tokens. */
 static nd_status number_words(nd_group *g, uint32_t which, nd_error *err) {
   member *m = &g->members[which];
   size_t k = g->spec.size;
@@ -222,7 +221,7 @@ static nd_status number_words(nd_group *g, uint32_t which, nd_error *err) {
         uint32_t *to = m->number + j + i + 1;
         if (x->member != which)
           memcpy(to, from, run * sizeof *to);
-        else /* what is copied may be what was copied just before */
+        else /* source and target may overlap */
           for (size_t r = 0; r < run; r++) to[r] = from[r];
         i += run;
       }
@@ -247,7 +246,8 @@ static nd_status number_all(nd_group *g, uint32_t which, nd_error *err) {
   return ND_OK;
 }
 
-/* Numbers → bits.  Runs of them rise by one, so a word is often written once. */
+/* Sets the bits of a member's numbers.  Numbers often ascend by one, so a word is collected before
+ * it is written. */
 static nd_status set_bits(nd_group *g, member *m, nd_error *err) {
   m->words = (g->entry_n + 63) / 64;
   ND_TRY(nd_array_grow(&m->bits, &m->bits_cap, m->words + 1, sizeof *m->bits, err));

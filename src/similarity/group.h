@@ -1,15 +1,15 @@
-/* Many pairs among a few documents: the exact resemblance of any two of a group.
+/* Exact resemblance of any two documents of a group, for many pairs among few documents.
  *
  * The distinct shingles of the group are numbered as they appear, so a document
- * is a set of bits and |A ∩ B| a count of common ones.  Each document is read
- * once, however many pairs it is in:
+ * is a bitmap and |A ∩ B| the number of common bits.  Each document is read once,
+ * for any number of pairs:
  *
  *     shingle   the cat sat on the   cat sat on the mat   …      number 0, 1, …
  *     document  1111 0111 1100 …     bit i: it has shingle i
  *
- * Fingerprints only propose, as in resemblance.h: shingles have one number when
- * their bytes are equal.  Where a document runs on like one that is there, the
- * numbers are taken over from it, without a look-up. */
+ * Shingles have the same number only if their bytes are equal, as in resemblance.h.
+ * While a document continues like a member, it takes the member's numbers without
+ * look-ups. */
 #ifndef ND_SIMILARITY_GROUP_H
 #define ND_SIMILARITY_GROUP_H
 
@@ -24,18 +24,18 @@ void nd_group_free(nd_group *g);
 /* Forgets all documents. */
 void nd_group_empty(nd_group *g);
 
-/* The member that was added with this key, or UINT32_MAX. */
+/* Returns the member with this key, or UINT32_MAX. */
 uint32_t nd_group_find(const nd_group *g, uint32_t key);
 
-/* Where the next member's token text goes (emptied; NULL: no memory); then it is
- * added, *out is its number. */
+/* nd_group_next returns the empty buffer for the next member's token text, or NULL if memory is
+ * exhausted.  nd_group_add then adds the member and sets *out to its number. */
 nd_buf *nd_group_next(nd_group *g, nd_error *err);
 nd_status nd_group_add(uint32_t *out, nd_group *g, uint32_t key, nd_error *err) ND_MUST_CHECK;
 
 uint32_t nd_group_count(const nd_group *g);
-size_t nd_group_bytes(const nd_group *g); /* of memory in use, about */
+size_t nd_group_bytes(const nd_group *g); /* estimate of the memory in use */
 
-/* Two members. */
+/* Compares two members. */
 nd_overlap nd_group_compare(const nd_group *g, uint32_t a, uint32_t b);
 
 #endif

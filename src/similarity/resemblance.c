@@ -1,13 +1,13 @@
 /* Exact resemblance by one small hash table per document; see resemblance.h.
  *
- * The left document's distinct shingles are in a table.  Each shingle of the
- * right one is looked up there: found and not yet marked → common; not found →
- * into a second table, which counts the right one's own distinct shingles.
- * Near-duplicates match in long runs: after a match the texts are compared as
- * far as they run on alike, and the shingles in between need no look-up.
+ * The left document's distinct shingles are in a table.  Each shingle of the right
+ * document is looked up there.  If it is found and not yet marked, it is common;
+ * if it is not found, a second table counts it as a distinct shingle of the right
+ * document.  Near-duplicates match in long runs: after a match the texts are
+ * compared up to the first difference, and the shingles in between need no look-up.
  *
- * Documents that begin and end alike (words:K): only the shingles that touch the
- * part between the common ends are looked at; see compare_middle. */
+ * If two documents have a common prefix and suffix (words:K), only the shingles
+ * that touch the part in between are compared; see compare_middle. */
 #include "similarity/resemblance.h"
 
 #include "base/hash.h"
@@ -18,20 +18,20 @@
 struct nd_comparer {
   nd_shingle_spec spec;
   uint64_t seed;
-  uint64_t salt; /* where an entry lies in a table; never changes a result */
+  uint64_t salt; /* of the hash tables; does not change results */
   nd_prepared *left;
-  nd_prepared own_left, own_right; /* of the calls with texts */
-  nd_shingles range;               /* of a right document's middle */
-  nd_slots table, rest;            /* of the left one; of what only the right one has */
+  nd_prepared own_left, own_right; /* for the calls with texts */
+  nd_shingles range;               /* the middle of a right document */
+  nd_slots table, rest;            /* of the left document; of shingles only in the right one */
   uint32_t *first;                 /* left: the first shingle equal to this one */
   size_t first_cap;
   uint32_t *mark; /* left: number of the comparison that found it */
   size_t mark_cap;
-  uint32_t *times; /* left: how often the shingle occurs (at its first) */
+  uint32_t *times; /* left: occurrences of a shingle, at its first one */
   size_t times_cap;
-  uint32_t *middle; /* left: of them, inside the part that differs … */
+  uint32_t *middle; /* left: its occurrences in the middle */
   size_t middle_cap;
-  uint32_t *middle_mark; /* … in the comparison of this number */
+  uint32_t *middle_mark; /* left: number of the comparison that `middle` belongs to */
   size_t middle_mark_cap;
   uint32_t comparison;
   uint32_t distinct_left;
@@ -81,7 +81,7 @@ void nd_comparer_free(nd_comparer *c) {
   nd_free(c);
 }
 
-/* All shingles of a document, once. */
+/* Computes the shingles of a document, once. */
 static nd_status shingle(nd_prepared *p, const nd_comparer *c, nd_error *err) {
   if (p->shingled) return ND_OK;
   ND_TRY(nd_shingle_make(&p->shingles, nd_buf_str(&p->text), p->token_end, p->token_count, c->spec,
@@ -90,7 +90,7 @@ static nd_status shingle(nd_prepared *p, const nd_comparer *c, nd_error *err) {
   return ND_OK;
 }
 
-/* Shingles and the text they lie in. */
+/* Shingles and their text. */
 typedef struct side {
   const char *text;
   size_t n;
@@ -104,23 +104,23 @@ ND_INLINE bool same_shingle(side a, size_t i, side b, size_t j) {
          nd_same_bytes(a.text + x->begin[i], b.text + y->begin[j], n);
 }
 
-/* Shingle i of the left document equals shingle j of the right one: so many of
- * their successors are equal too, as far as the texts run on alike. */
+/* Returns the number of equal successors of shingle i of the left and shingle j of the right
+ * document, which are equal. */
 static size_t equal_run(side a, size_t i, side b, size_t j) {
   const nd_shingles *x = a.shingles, *y = b.shingles;
   size_t a_left = a.n - x->end[i], b_left = b.n - y->end[j];
   size_t alike =
       nd_equal_front(a.text + x->end[i], b.text + y->end[j], a_left < b_left ? a_left : b_left);
   size_t most = x->n - i < y->n - j ? x->n - i : y->n - j, run = 1;
-  /* Begins follow from ends: between two of them the texts are the same. */
+  /* Within equal text, equal ends imply equal starts. */
   while (run < most && x->end[i + run] - x->end[i] <= alike &&
          x->end[i + run] - x->end[i] == y->end[j + run] - y->end[j])
     run++;
   return run - 1;
 }
 
-/* The number of the shingle of `a`, in table `t`, that equals shingle j of `b`,
- * plus one; 0: none, and *at is the free slot. */
+/* Looks up shingle j of `b` in table `t` of `a`; returns the number of the equal shingle plus 1, or
+ * 0 and sets *at to the free slot. */
 ND_INLINE uint32_t look_up(const nd_comparer *c, const nd_slots *t, side a, side b, size_t j,
                            size_t *at) {
   uint64_t fingerprint = b.shingles->fingerprint[j];
@@ -170,7 +170,7 @@ nd_status nd_comparer_set(nd_comparer *c, nd_prepared *left, nd_error *err) {
   return index_left(c, err);
 }
 
-/* Looks at every shingle of the right document. */
+/* Compares every shingle of the right document. */
 static nd_status compare_whole(nd_overlap *out, nd_comparer *c, nd_prepared *right, nd_error *err) {
   ND_TRY(shingle(right, c, err));
   side a = {c->left->text.p, c->left->text.n, &c->left->shingles};
@@ -199,7 +199,7 @@ static nd_status compare_whole(nd_overlap *out, nd_comparer *c, nd_prepared *rig
   return ND_OK;
 }
 
-/* How many bytes are equal from the back. */
+/* Returns the length of the common suffix. */
 static size_t equal_back(const char *p_end, const char *q_end, size_t n) {
   size_t i = 0;
   for (; i + 8 <= n; i += 8) {
@@ -210,7 +210,7 @@ static size_t equal_back(const char *p_end, const char *q_end, size_t n) {
   return i;
 }
 
-/* The number of tokens that end at or before byte `at`. */
+/* Returns the number of tokens that end at or before byte `at`. */
 static size_t tokens_before(const nd_prepared *s, size_t at) {
   size_t low = 0, high = s->token_count;
   while (low < high) {
@@ -227,42 +227,41 @@ static bool at_end_of_token(const nd_buf *text, size_t at) {
   return at == text->n || text->p[at] == ' ';
 }
 
-/* Tokens that both sides share at the front (*front) and at the back (*back),
- * without counting a token twice. */
+/* Counts the tokens of the common prefix (*front) and suffix (*back), without overlap. */
 static void common_ends(const nd_prepared *a, const nd_prepared *b, size_t *front, size_t *back) {
   size_t shorter = a->text.n < b->text.n ? a->text.n : b->text.n;
   size_t n = nd_equal_front(a->text.p, b->text.p, shorter);
   *front = tokens_before(b, n);
-  /* A last token that only begins alike does not count. */
+  /* The last token must be equal to its end. */
   if (*front && b->token_end[*front - 1] == n && !at_end_of_token(&a->text, n)) --*front;
   size_t used = *front ? b->token_end[*front - 1] : 0;
   size_t m = equal_back(a->text.p + a->text.n, b->text.p + b->text.n, shorter - used);
-  size_t begin = b->text.n - m; /* in b: the common end */
+  size_t begin = b->text.n - m; /* in b: start of the common suffix */
   *back = 0;
   if (m == 0) return;
-  /* The first token that begins at or after it, and begins in both. */
+  /* The first token that starts at or after it in both documents. */
   size_t first = tokens_before(b, begin);
   uint32_t start = first ? b->token_end[first - 1] + 1 : 0;
   if (start < begin)
     first++;
   else if (start == begin && a->text.n > m && a->text.p[a->text.n - m - 1] != ' ')
     first++;
-  /* What the front used was left out of the back, in the shorter one and so in both. */
+  /* The suffix excludes the prefix in the shorter document, and so in both. */
   *back = b->token_count - first;
 }
 
-/* The documents begin with `front` and end with `back` equal tokens.  Shingles
- * inside these ends are common to both; so common =
- *     the left one's distinct shingles, less those that lie only in its middle,
- *     plus those of the latter that the right one's middle has too.
- * A shingle belongs to the middle when it holds a token between the ends. */
+/* Compares documents with a common prefix of `front` and suffix of `back` tokens.  Shingles inside
+ * these are common, so the number of common shingles is
+ *     the distinct shingles of the left document, minus those only in its middle,
+ *     plus those of the latter that are also in the right document's middle.
+ * A shingle is in the middle if it has a token outside prefix and suffix. */
 static nd_status compare_middle(nd_overlap *out, nd_comparer *c, nd_prepared *right, size_t front,
                                 size_t back, nd_error *err) {
   const nd_prepared *left = c->left;
   size_t k = c->spec.size;
   uint32_t number = c->comparison;
   size_t from = front >= k ? front - k + 1 : 0; /* the first shingle of the middle */
-  size_t a_to = left->token_count - (back >= k ? back : k - 1); /* after the last */
+  size_t a_to = left->token_count - (back >= k ? back : k - 1); /* the end of the middle */
   size_t b_to = right->token_count - (back >= k ? back : k - 1);
   uint32_t common = c->distinct_left, only_right = 0;
   for (size_t i = from; i < a_to; i++) {
@@ -276,7 +275,7 @@ static nd_status compare_middle(nd_overlap *out, nd_comparer *c, nd_prepared *ri
   side a = {left->text.p, left->text.n, &left->shingles};
   side b = {right->text.p, right->text.n, &right->shingles};
   size_t begin = from, end = b_to > from ? b_to : from;
-  if (!right->shingled) { /* only the middle of it */
+  if (!right->shingled) { /* compute only the middle */
     c->range.n = 0;
     if (end > begin)
       ND_TRY(nd_shingle_range(&c->range, nd_buf_str(&right->text), right->token_end, from,
@@ -291,7 +290,7 @@ static nd_status compare_middle(nd_overlap *out, nd_comparer *c, nd_prepared *ri
     uint32_t match = look_up(c, &c->table, a, b, j, &at);
     if (match) {
       size_t run = equal_run(a, match - 1, b, j);
-      if (run >= end - j) run = end - j - 1; /* the ends are counted already */
+      if (run >= end - j) run = end - j - 1; /* prefix and suffix are counted already */
       for (size_t i = match - 1; i < match + run; i++) {
         uint32_t f = c->first[i];
         bool only_middle = c->middle_mark[f] == number && c->middle[f] == c->times[f];
@@ -311,7 +310,7 @@ static nd_status compare_middle(nd_overlap *out, nd_comparer *c, nd_prepared *ri
 nd_status nd_comparer_run(nd_overlap *out, nd_comparer *c, nd_prepared *right, nd_error *err) {
   const nd_prepared *left = c->left;
   c->comparison++;
-  /* A document that comes back is worth its shingles. */
+  /* Compute all shingles of a document when it is used again. */
   if (right->uses++) ND_TRY(shingle(right, c, err));
   size_t k = c->spec.size, front = 0, back = 0;
   if (c->spec.kind == ND_SHINGLE_WORDS && left->token_count >= k && right->token_count >= k)

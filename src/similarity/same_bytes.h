@@ -1,18 +1,18 @@
-/* Equal stretches of two texts, eight bytes at a time.  Both texts are readable for ND_SLACK
- * bytes more. */
+/* Comparison of two texts, eight bytes at a time.  Both must be readable for ND_SLACK bytes more.
+ */
 #ifndef ND_SIMILARITY_SAME_BYTES_H
 #define ND_SIMILARITY_SAME_BYTES_H
 
 #include "base/hash.h"
 
-/* Bytes [p, p+n) equal [q, q+n)?  Short ones without a call. */
+/* Tests whether n bytes are equal; short ones without a call. */
 ND_INLINE bool nd_same_bytes(const char *p, const char *q, size_t n) {
   for (; n > 8; p += 8, q += 8, n -= 8)
     if (nd_load64(p) != nd_load64(q)) return false;
   return ((nd_load64(p) ^ nd_load64(q)) & nd_hash_masks[n][0]) == 0;
 }
 
-/* How many bytes are equal from the front. */
+/* Returns the length of the common prefix. */
 ND_INLINE size_t nd_equal_front(const char *p, const char *q, size_t n) {
   size_t i = 0;
   for (; i + 32 <= n; i += 32) {

@@ -9,7 +9,7 @@ int64_t nd_set_slope(__int128 a, __int128 b) {
   return (int64_t)(q + (scaled % b > 0));
 }
 
-/* |x| + |y| less twice the overlap needed. */
+/* Derives the distance allowed: |x| + |y| minus twice the overlap needed. */
 static void derive_slopes(nd_set_bounds *b) {
   const __int128 unit = b->unit;
   b->slope_x = nd_set_slope(unit - 2 * (__int128)b->per_x, unit);

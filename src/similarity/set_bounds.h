@@ -1,8 +1,8 @@
-/* What a similarity threshold means for joins of sets, in whole numbers (Xiao et al. 2008, sections
- * 2.2 and 6).
+/* Bounds that a similarity threshold gives to joins of sets, in integers (Xiao et al. 2008,
+ * sections 2.2 and 6).
  *
- * Every bound is exact: thresholds are fractions, products are 128 bits wide, no floating point
- * decides anything.  In a pair y is the smaller record (|y| <= |x|).
+ * Every bound is exact: thresholds are fractions, products have 128 bits, and floating point
+ * decides nothing.  In a pair y is the smaller record (|y| <= |x|).
  *
  *                overlap needed        smallest |y|   prefix that probes   prefix indexed
  *   jaccard      t/(1+t) (|x|+|y|)     t|x|           |x| - t|x| + 1       |y| - 2t/(1+t)|y| + 1
@@ -52,20 +52,20 @@ ND_INLINE uint64_t nd_set_ceil(uint64_t a, uint64_t b) {
   return a / b + (a % b != 0);
 }
 
-/* Common tokens that records of these sizes need, x >= y; more than y: never similar. */
+/* Returns the common tokens that records of sizes x >= y need; more than y: never similar. */
 ND_INLINE uint64_t nd_set_needed(const nd_set_bounds *b, uint64_t x, uint64_t y) {
   if (ND_UNLIKELY(b->curve != NULL)) return b->curve->needed(b, x, y);
   const uint64_t units = b->per_x * x + b->per_y * y + b->fixed;
   return b->unit == 1 ? units : nd_set_ceil(units, b->unit);
 }
 
-/* The smallest size of a record that can be similar to one of size x >= it. */
+/* Returns the smallest size y <= x of a record that can be similar to one of size x. */
 uint64_t nd_set_min_size(const nd_set_bounds *b, uint64_t x);
 
-/* The largest size y <= x that needs no more than `rest` common tokens (0: none). */
+/* Returns the largest size y <= x that needs at most `rest` common tokens; 0: none. */
 uint64_t nd_set_max_size(const nd_set_bounds *b, uint64_t x, uint64_t rest);
 
-/* How many leading tokens of a record of this size probe, and how many are indexed. */
+/* Return the number of leading tokens of a record that probe, and that are indexed. */
 uint64_t nd_set_probe_prefix(const nd_set_bounds *b, uint64_t size);
 uint64_t nd_set_index_prefix(const nd_set_bounds *b, uint64_t size);
 

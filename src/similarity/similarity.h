@@ -4,10 +4,9 @@
  *   cosine       |A ∩ B| / √(|A| |B|)        overlap      |A ∩ B|
  *   edit         characters to insert, delete or replace (smaller is closer)
  *
- * A row says what the value is, decides in integers whether a pair reaches the threshold, and
- * bounds what a join must look at.  A new similarity is a file similarity_NAME.c, a word in
- * ND_SIMILARITIES and a test.  What is kept of a pair is its value, a fraction of two 32-bit
- * numbers (base/pair.h), to print and to compare. */
+ * A row computes the value of a pair, decides in integers whether it reaches the threshold, and
+ * gives bounds for joins.  A new similarity is a file similarity_NAME.c, a word in ND_SIMILARITIES
+ * and a test.  The value is stored as a fraction of two 32-bit numbers (base/pair.h). */
 #ifndef ND_SIMILARITY_SIMILARITY_H
 #define ND_SIMILARITY_SIMILARITY_H
 
@@ -18,11 +17,11 @@
 #include "similarity/resemblance.h"
 #include "similarity/set_bounds.h"
 
-/* Ways to find pairs.  Every method goes one of them; a similarity names those that find it. */
+/* Ways to find pairs.  Each method uses one; a similarity lists those that work for it. */
 enum {
   ND_WAY_SKETCHES = 1,   /* sketches, which estimate the resemblance */
-  ND_WAY_MERGE = 2,      /* counts of the shingles that two documents share (exact) */
-  ND_WAY_JOIN = 4,       /* our own join */
+  ND_WAY_MERGE = 2,      /* counts of common shingles (exact) */
+  ND_WAY_JOIN = 4,       /* the block join, or Pass-Join */
   ND_WAY_PREFIX_JOIN = 8 /* the joins of the literature */
 };
 
@@ -35,17 +34,17 @@ typedef enum nd_joined {
 typedef struct nd_similarity {
   const char *name;
   const char *help;    /* the value in words */
-  nd_decimal standard; /* threshold unless one is given; den 0: one must be given */
-  bool counts;         /* values and thresholds are whole numbers; else they are at most 1 */
-  bool distance;       /* smaller is closer, and the threshold is the largest that counts */
+  nd_decimal standard; /* default threshold; den 0: none, it must be given */
+  bool counts;         /* values and thresholds are whole numbers; else at most 1 */
+  bool distance;       /* smaller is closer, and the threshold is a maximum */
   unsigned ways;       /* ND_WAY_… */
   nd_joined joined;    /* with ND_WAY_JOIN or ND_WAY_PREFIX_JOIN */
-  /* Similarities of shingle sets: does a pair with something in common reach the threshold, which
-   * value has it, and (joins) the overlap that the threshold in b->num, b->den needs. */
+  /* Similarities of shingle sets: test whether a pair that overlaps reaches the threshold, compute
+   * its value, and set the bounds for joins at the threshold b->num / b->den. */
   bool (*reaches)(nd_overlap o, nd_decimal threshold);
   uint64_t (*value)(nd_overlap o);
   void (*bounds)(nd_set_bounds *b);
-  /* Of the texts themselves, instead of all three: min(distance, most + 1). */
+  /* Similarities of texts, instead of these three: computes min(distance, most + 1). */
   nd_status (*of_texts)(uint32_t *out, nd_edit_scratch *s, nd_str a, nd_str b, uint32_t most,
                         nd_error *err);
 } nd_similarity;
@@ -68,13 +67,13 @@ static inline bool nd_similarity_reaches(const nd_similarity *s, nd_overlap o, n
   return o.common && s->reaches(o, t);
 }
 
-/* The value of exact duplicates. */
+/* Returns the value of exact duplicates. */
 static inline uint64_t nd_similarity_of_copies(const nd_similarity *s) {
   return nd_fraction_pack(!s->distance, 1);
 }
 
-/* Has the value no upper end, so that two short documents can be equal and still miss the
- * threshold? */
+/* Returns true if the value has no upper limit, so that two equal short documents may miss the
+ * threshold. */
 static inline bool nd_similarity_is_open(const nd_similarity *s) {
   return s->counts && !s->distance;
 }

@@ -1,5 +1,5 @@
-/* containment: |A ∩ B| / min(|A|, |B|), the share of the smaller document that the larger one
- * holds. */
+/* containment: |A ∩ B| / min(|A|, |B|), the share of the smaller document that is in the larger
+ * one. */
 #include "similarity/similarity.h"
 
 static uint32_t smaller(nd_overlap o) {
@@ -20,7 +20,7 @@ static void bounds(nd_set_bounds *b) {
   b->unit = b->den;
 }
 
-/* The prefix joins index by size, which says nothing here. */
+/* Not for the prefix joins, which filter by size: sizes do not bound containment. */
 const nd_similarity nd_similarity_containment = {
     .name = "containment",
     .help = "shared shingles divided by those of the smaller document",

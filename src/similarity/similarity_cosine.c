@@ -26,7 +26,7 @@ static bool enough(const nd_set_bounds *b, uint64_t c, uint64_t x, uint64_t y) {
 }
 
 static uint64_t needed(const nd_set_bounds *b, uint64_t x, uint64_t y) {
-  /* Rounding is far below one, so the estimate is at most the number wanted, and near. */
+  /* Rounding errors are far below 1, so the truncated estimate is at most the result: count up. */
   const double near = (double)b->num / (double)b->den * sqrt((double)x * (double)y);
   uint64_t c = (uint64_t)near;
   while (!enough(b, c, x, y)) c++;

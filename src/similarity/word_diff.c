@@ -6,17 +6,17 @@
 #include "base/hash.h"
 
 enum {
-  FIRST_LIMIT = 40, /* steps before documents are cut at anchors */
+  FIRST_LIMIT = 40, /* steps before documents are split at anchors */
   LIMIT = 256,
   GRAM = 4,        /* words of an anchor */
-  LEAST_BOX = 512, /* words that are worth cutting */
-  CUTS = 4         /* how often what lies between anchors is cut again */
+  LEAST_BOX = 512, /* least words of a part to split */
+  CUTS = 4         /* levels of splitting at anchors */
 };
 
-/* Part of both documents that is still to be compared. */
+/* Parts of both documents, still to be compared. */
 typedef struct box {
   uint32_t a, a_end, b, b_end;
-  unsigned cuts; /* how often it may still be cut at anchors */
+  unsigned cuts; /* remaining levels of splitting */
 } box;
 
 typedef struct work {
@@ -39,9 +39,9 @@ static nd_status add_run(nd_diff *d, uint32_t a, uint32_t a_n, uint32_t b, uint3
   return ND_OK;
 }
 
-/* A point on a shortest path through the box, or on a good one.  Diagonal k
- * holds the points with x - y = k; after c steps the diagonals -c … c can be
- * reached, as far as the box has them.  False: the ends have not met. */
+/* Finds a point on a shortest path through the box, or on a good one.  Diagonal k has the points
+ * with x - y = k; after c steps the diagonals -c … c within the box can be reached.  Returns false
+ * if the two searches have not met within the limit. */
 static bool find_middle(uint32_t *mid_a, uint32_t *mid_b, const work *w, box x, int64_t limit) {
   const uint32_t *a = w->a + x.a, *b = w->b + x.b;
   int64_t n = x.a_end - x.a, m = x.b_end - x.b, gap = n - m;
@@ -56,7 +56,8 @@ static bool find_middle(uint32_t *mid_a, uint32_t *mid_b, const work *w, box x, 
     for (int64_t k = -c; k <= c; k += 2) {
       if (k < -m || k > n) continue;
       int64_t px = k == -c || (k != c && f[k - 1] < f[k + 1]) ? f[k + 1] : f[k - 1] + 1;
-      /* Neighbours outside the box hold nothing; on diagonal k all have x >= k. */
+      /* Clamp to the box: diagonals outside it have no points, and those of diagonal k have
+       * x >= k. */
       if (px > n) px = n;
       int64_t py = px - k;
       if (py > m) {
@@ -99,10 +100,10 @@ static bool find_middle(uint32_t *mid_a, uint32_t *mid_b, const work *w, box x, 
 
 /* --- anchors ------------------------------------------------------------------- */
 
-/* A run of GRAM words that the box has once on either side. */
+/* A run of GRAM words that occurs exactly once on each side of the box. */
 typedef struct nd_diff_anchor {
   uint32_t a, b;
-  uint32_t before; /* the one before it in the longest rising sequence */
+  uint32_t before; /* its predecessor in the longest ascending sequence */
 } anchor;
 
 /* Where a run of words was seen: + 1; 0: nowhere.  The slots of a table, which finds a run in the
@@ -129,8 +130,8 @@ static gram *find_gram(const work *w, size_t mask, const uint32_t *p) {
   }
 }
 
-/* The places of `b` that rise with those of `a`, as many as can be: each is put behind the
- * one with the smallest end so far.  Leaves the sequence from d->anchors[from] on. */
+/* Keeps the longest sequence of anchors that ascends in both `a` and `b`, by patience sorting; it
+ * starts at d->anchors[from]. */
 static nd_status keep_rising(nd_diff *d, size_t from, nd_error *err) {
   const size_t n = d->anchor_n - from;
   anchor *list = d->anchors + from;
@@ -150,7 +151,7 @@ static nd_status keep_rising(nd_diff *d, size_t from, nd_error *err) {
     last[low] = (uint32_t)i;
     longest += low == longest;
   }
-  /* The chain is walked from its end; `last` takes it, as nobody needs it any more. */
+  /* Follow the chain from its end; `last` is free and stores it. */
   if (longest) {
     uint32_t at = last[longest - 1];
     for (size_t l = longest; l--; at = list[at].before) last[l] = at;
@@ -192,7 +193,7 @@ static nd_status find_anchors(const work *w, box x, size_t from, nd_error *err) 
 
 static nd_status split(const work *w, box x);
 
-/* What lies between the anchors, each on its own. */
+/* Splits a box at its anchors and compares the parts in between separately. */
 static nd_status cut(bool *done, const work *w, box x, nd_error *err) {
   nd_diff *d = w->d;
   const size_t from = d->anchor_n;
@@ -201,7 +202,7 @@ static nd_status cut(bool *done, const work *w, box x, nd_error *err) {
   *done = end > from;
   for (size_t i = from; i < end; i++) {
     const anchor at = d->anchors[i];
-    if (at.a < x.a || at.b < x.b) continue; /* inside the run before */
+    if (at.a < x.a || at.b < x.b) continue; /* inside the previous run */
     ND_TRY(split(w, (box){x.a, at.a, x.b, at.b, x.cuts}));
     uint32_t n = GRAM;
     while (at.a + n < x.a_end && at.b + n < x.b_end && w->a[at.a + n] == w->b[at.b + n]) n++;
@@ -214,7 +215,7 @@ static nd_status cut(bool *done, const work *w, box x, nd_error *err) {
 }
 
 static nd_status split(const work *w, box x) {
-  /* Halves wait on a stack, the left one on top: runs come in order. */
+  /* The halves are put on a stack, the left one on top, so runs are added in order. */
   enum { DEPTH = 128 };
   box stack[DEPTH];
   size_t depth = 0;
@@ -230,7 +231,7 @@ static nd_status split(const work *w, box x) {
     while (x.a_end - tail > x.a && x.b_end - tail > x.b &&
            w->a[x.a_end - 1 - tail] == w->b[x.b_end - 1 - tail])
       tail++;
-    if (tail) { /* where the box was, if nowhere else */
+    if (tail) { /* add the common tail after the box */
       stack[depth++] = (box){x.a_end - tail, x.a_end, x.b_end - tail, x.b_end, 0};
       x.a_end -= tail;
       x.b_end -= tail;
@@ -250,7 +251,7 @@ static nd_status split(const work *w, box x) {
       if (done) continue;
       find_middle(&a, &b, w, x, LIMIT);
     }
-    /* Both ends differ, so that it takes two steps at least: the middle is no corner. */
+    /* Both ends differ, so the path has at least two steps and the middle is not a corner. */
     stack[depth++] = (box){a, x.a_end, b, x.b_end, x.cuts};
     stack[depth++] = (box){x.a, a, x.b, b, x.cuts};
   }
@@ -287,7 +288,7 @@ void nd_diff_join_islands(nd_diff *d, uint32_t island) {
   size_t to = 0;
   for (size_t i = 0; i < d->n; i++) {
     nd_diff_run r = d->runs[i];
-    /* What follows a run that is not the same is. */
+    /* Runs alternate: equal words follow different ones. */
     bool joins = to > 0 && !d->runs[to - 1].same && i + 1 < d->n && r.a_n < island;
     if (joins) {
       const nd_diff_run *before = &d->runs[to - 1], *after = &d->runs[i + 1];
@@ -305,7 +306,7 @@ void nd_diff_join_islands(nd_diff *d, uint32_t island) {
   count(d);
 }
 
-/* Equal words get equal symbols: the place of the first one that was seen. */
+/* Hash table slot: equal words get the same symbol, the index of the first one. */
 typedef struct word_slot {
   const char *p;
   uint32_t n, symbol;
@@ -329,8 +330,7 @@ static void make_symbols(uint32_t *out, word_slot *table, size_t mask, nd_str te
   for (size_t i = 0; i < n; i++) out[i] = symbol_of(table, mask, word(text, end, first + i), next);
 }
 
-/* The runs of the middle get their places in the whole, between the same words
- * before and behind it. */
+/* Adds the common prefix and suffix around the runs of the middle. */
 static nd_status put_around(nd_diff *d, uint32_t head, uint32_t tail, size_t a_n, size_t b_n,
                             nd_error *err) {
   ND_TRY(nd_array_grow(&d->runs, &d->cap, d->n + 2, sizeof *d->runs, err));
@@ -343,7 +343,7 @@ static nd_status put_around(nd_diff *d, uint32_t head, uint32_t tail, size_t a_n
     d->runs[0] = (nd_diff_run){0, head, 0, head, true};
   }
   uint32_t a = (uint32_t)a_n - tail, b = (uint32_t)b_n - tail;
-  /* The middle does not end alike. */
+  /* The middle ends in a difference, so the suffix is a run of its own. */
   if (tail) d->runs[d->n++] = (nd_diff_run){a, tail, b, tail, true};
   d->same += head + tail;
   return ND_OK;
@@ -351,7 +351,7 @@ static nd_status put_around(nd_diff *d, uint32_t head, uint32_t tail, size_t a_n
 
 nd_status nd_word_diff(nd_diff *d, nd_str a, const uint32_t *a_end, size_t a_n, nd_str b,
                        const uint32_t *b_end, size_t b_n, nd_error *err) {
-  /* Near-duplicates mostly begin and end alike: only what lies between needs symbols. */
+  /* Near-duplicates usually have a long common prefix and suffix: only the middle needs symbols. */
   size_t least = a_n < b_n ? a_n : b_n, head = 0, tail = 0;
   if (least > INT32_MAX) least = INT32_MAX; /* untaken: more than 2^31 things */
   while (head < least && nd_str_eq(word(a, a_end, head), word(b, b_end, head))) head++;

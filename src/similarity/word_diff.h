@@ -1,21 +1,21 @@
-/* What differs between two documents, word by word.
+/* Differences between two documents, word by word.
  *
  * Myers' O(ND) difference algorithm in linear space (1986, section 4b): the
- * middle of a shortest edit path is found from both ends, then both halves on
- * their own.  Where the halves have not met after some steps, the documents are
- * cut at runs of words that both have exactly once, as many as stand in one
- * order (the longest rising sequence), and what lies between is compared alone.
- * Where there are none, the search goes on for LIMIT steps, and then from the
- * furthest point reached: the time is O((N + M) LIMIT) for any input, at the
- * price of a path that may not be the shortest there. */
+ * middle of a shortest edit path is searched from both ends, then both halves are
+ * compared separately.  If the searches have not met after some steps, the
+ * documents are split at runs of words that both have exactly once, namely the
+ * longest sequence of these in the same order, and the parts in between are
+ * compared separately.  Without such runs the search continues for LIMIT steps and
+ * then splits at the furthest point reached.  So the time is O((N + M) LIMIT) for
+ * any input, but the path may not be the shortest. */
 #ifndef ND_SIMILARITY_WORD_DIFF_H
 #define ND_SIMILARITY_WORD_DIFF_H
 
 #include "base/mem.h"
 
-/* Words a … a + a_n - 1 of the left stand against b … b + b_n - 1 of the right:
- * the same ones (then a_n = b_n), or others (one of them may be none).  Runs
- * tile both documents, and same and other ones take turns. */
+/* Aligns words [a, a + a_n) of the left document with [b, b + b_n) of the right: equal ones (then
+ * a_n = b_n), or different ones (either may be empty).  Runs tile both documents, and equal and
+ * different ones alternate. */
 typedef struct nd_diff_run {
   uint32_t a, a_n, b, b_n;
   bool same;
@@ -40,17 +40,17 @@ typedef struct nd_diff {
   size_t last_cap;
 } nd_diff;
 
-/* Two token texts (tokens joined by single spaces) with the ends of their
- * tokens.  {0} is an empty nd_diff; what it held is replaced. */
+/* Compares two token texts (tokens joined by single spaces) with the ends of their tokens; replaces
+ * the contents of `d`, which starts as {0}. */
 nd_status nd_word_diff(nd_diff *d, nd_str a, const uint32_t *a_end, size_t a_n, nd_str b,
                        const uint32_t *b_end, size_t b_n, nd_error *err) ND_MUST_CHECK;
 
-/* The same for symbols. */
+/* Compares two arrays of symbols likewise. */
 nd_status nd_symbol_diff(nd_diff *d, const uint32_t *a, size_t n, const uint32_t *b, size_t m,
                          nd_error *err) ND_MUST_CHECK;
 
-/* Joins changes that only a few same words keep apart (fewer than `island`, and
- * fewer than each change has): people read passages, not single words. */
+/* Joins changes separated by few equal words (fewer than `island` and than the words of either
+ * change), because passages are easier to read than single words. */
 void nd_diff_join_islands(nd_diff *d, uint32_t island);
 
 void nd_diff_clear(nd_diff *d);
