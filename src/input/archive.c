@@ -1,8 +1,8 @@
 /* Framing of archives, for WARC and ARC (archive.h).
  *
- * One frame: blank bytes (OTHER), or bytes where no record starts (REJECT), or
- * one record.  A record takes its line ends behind it along, so that frames
- * tile the stream and a copied frame is a valid piece of an archive. */
+ * A frame is blank bytes (OTHER), bytes where no record starts (REJECT), or one
+ * record.  A record includes the line ends after it, so frames tile the stream and
+ * a copied frame is a valid part of an archive. */
 #include "input/archive.h"
 
 #include <ctype.h>
@@ -12,13 +12,13 @@ enum {
   STRIDE = 1 << 16, /* of skipping */
   NEAR = 4096,      /* how far a stated length may be wrong */
   SHORT = 64,       /* and how far for the last record */
-  BACK = 1 << 20    /* how far back a large cut record in a packed file is noticed */
+  BACK = 1 << 20    /* how far back a truncated large record in a compressed file is noticed */
 };
 /* A length above this is damage, not a large record. */
 #define ABSURD_LENGTH ((uint64_t)1 << 40)
 
-/* What peek shows, but never more than was asked for: frames must not depend
- * on how much a stream happens to hold.  *whole: nothing comes after it. */
+/* Peeks at most `want` bytes, so that frames do not depend on the buffering of a stream.  Sets
+ * *whole if no bytes follow. */
 static nd_status look(nd_str *v, bool *whole, nd_stream *s, size_t want, nd_error *err) {
   *v = (nd_str){"", 0};
   nd_status status = nd_stream_peek(v, s, want, err);
@@ -105,7 +105,7 @@ static nd_status skip_bytes(uint64_t *moved, nd_stream *s, uint64_t n, nd_error 
   return ND_OK;
 }
 
-/* Do as many line ends as follow every block end before v.p + at? */
+/* Tests whether the line ends that must follow a block come directly before v.p + at. */
 static bool after_separators(const nd_archive *a, nd_str v, size_t at) {
   for (unsigned k = 0; k < a->separators; k++) {
     if (at == 0 || v.p[at - 1] != '\n') return false;
@@ -114,8 +114,8 @@ static bool after_separators(const nd_archive *a, nd_str v, size_t at) {
   return true;
 }
 
-/* Does a record stand in [from, to), after the end of another and with a head that can be
- * read?  Its place, or `to`. */
+/* Returns the first offset in [from, to) of a record with a valid head after the end of another
+ * record, or `to`. */
 static size_t find_record(const nd_archive *a, nd_str v, size_t from, size_t to) {
   for (; from < to; from++) {
     const char *end = memchr(v.p + from, '\n', to - from);
@@ -131,9 +131,8 @@ static size_t find_record(const nd_archive *a, nd_str v, size_t from, size_t to)
   return to;
 }
 
-/* Moves past `n` bytes of a record whose length nobody can vouch for, but not past the
- * beginning of another one: *found.  Bytes before are looked at again, so that line ends are
- * seen that lie across two looks. */
+/* Skips `n` bytes of a record of uncertain length, but stops at the start of another record and
+ * sets *found.  Windows overlap, so that line ends across two of them are seen. */
 static nd_status skip_unsure(uint64_t *moved, bool *found, const nd_archive *a, nd_stream *s,
                              uint64_t n, nd_error *err) {
   enum { AGAIN = 4 };
@@ -156,8 +155,8 @@ static nd_status skip_unsure(uint64_t *moved, bool *found, const nd_archive *a, 
   return ND_OK;
 }
 
-/* Moves to the next line where a record starts, at least one line on, or to
- * the end of the bytes.  A failing stream is left for the next frame to tell. */
+/* Skips to the next line where a record starts, at least one line, or to the end.  If the stream
+ * fails, the next frame reports it. */
 static void resync(const nd_archive *a, nd_stream *s) {
   size_t want = STRIDE + 2 * a->first_line;
   for (;;) {
@@ -174,7 +173,7 @@ static void resync(const nd_archive *a, nd_stream *s) {
         nd_stream_skip(s, line);
         return;
       }
-      /* Where it cannot be told yet, stand on the line end to look again. */
+      /* If undecided, stay at the line end and try again with more bytes. */
       more = seen == ND_SEEN_MORE;
       at = more ? line - 1 : line;
     }
@@ -190,7 +189,7 @@ static nd_status reject(nd_frame *out, const nd_archive *a, nd_stream *s) {
   return ND_OK;
 }
 
-/* The stream failed inside a record: what is left of it is lost. */
+/* Ends a frame when the stream fails inside a record, whose rest is lost. */
 static nd_status lost(nd_frame *out, nd_stream *s, nd_str v, nd_status status) {
   nd_stream_skip(s, v.n);
   out->kind = ND_FRAME_REJECT;
@@ -198,15 +197,15 @@ static nd_status lost(nd_frame *out, nd_stream *s, nd_str v, nd_status status) {
   return status;
 }
 
-/* The last record: is it whole, and only its length a little too long?  Then
- * the blank line behind it is there.  (No head is shorter than four bytes.) */
+/* Tests whether the last record is complete and only its length slightly too large: then the blank
+ * line after it is present.  (No head is shorter than four bytes.) */
 static bool ends_well(nd_str v, size_t stated) {
   if (stated - v.n > SHORT) return false;
   return memcmp(v.p + v.n - 2, "\n\n", 2) == 0 || memcmp(v.p + v.n - 4, "\r\n\r\n", 4) == 0;
 }
 
-/* Where the record ends whose stated end is v.p + stated, with the line ends
- * behind it.  `least`: it cannot end before. */
+/* Returns the end of a record, including the line ends after it.  Its stated end is v.p + stated;
+ * it cannot end before `least`. */
 static size_t settle(const nd_archive *a, nd_str v, size_t stated, size_t least, bool whole) {
   size_t next = stated;
   unsigned lines = 0;
@@ -214,11 +213,11 @@ static size_t settle(const nd_archive *a, nd_str v, size_t stated, size_t least,
   if (next == v.n) return next;
   bool here = a->starts((nd_str){v.p + next, v.n - next}, whole) == ND_SEEN_YES;
   if (here && v.p[next - 1] == '\n') return next;
-  /* The length is wrong: too long … */
+  /* The stated length may be too large: search before the stated end. */
   size_t found = find_start(a, v, least, stated, whole);
   if (found < stated) return found;
-  if (here || lines >= a->separators) return next; /* or right, and rubbish follows */
-  /* … or too short. */
+  if (here || lines >= a->separators) return next; /* correct, and garbage follows */
+  /* Or it is too small: search after the stated end. */
   size_t to = v.n - stated > NEAR ? stated + NEAR : v.n;
   const char *line = memchr(v.p + stated, '\n', to - stated);
   if (line) {
@@ -229,9 +228,9 @@ static size_t settle(const nd_archive *a, nd_str v, size_t stated, size_t least,
   return next;
 }
 
-/* A record too large to be kept in memory: is the stated length right, or plainly
- * wrong, as neither the end of the file nor a record is there?  Only a plain file
- * can tell before all the bytes are behind us. */
+/* Tests the stated length of a record that is too large for memory: it is wrong if neither the end
+ * of the file nor a record is there.  Only an uncompressed file can answer this without reading the
+ * record. */
 static nd_seen right_length(const nd_archive *a, nd_stream *s, uint64_t total) {
   char bytes[NEAR];
   size_t got, at = 1;
@@ -320,7 +319,8 @@ nd_status nd_archive_frame(nd_frame *out, nd_stream *s, const nd_archive *a,
   status = look(&v, &whole, s, rest + NEAR + a->first_line, err);
   size_t least = moved < head.size ? (size_t)(head.size - moved) : 0;
   if (v.n < rest && status != ND_OK) {
-    /* Damage comes before the stated end; where the length is wrong, whole records before that. */
+    /* The stream is damaged before the stated end.  If the length is wrong, complete records may
+     * come before the damage. */
     const size_t next = find_record(a, v, least, v.n);
     if (next == v.n) return lost(out, s, v, status);
     nd_stream_skip(s, next);

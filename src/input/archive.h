@@ -1,10 +1,10 @@
-/* Framing of archives: a file of records, each a head that states how long its
- * block is.  WARC and ARC differ only in what a head looks like.
+/* Framing of archives: a file of records, each with a head that states the length
+ * of its block.  WARC and ARC differ only in the format of the head.
  *
- * Stated lengths are not trusted: where no record begins after a block, the
- * next beginning close by is taken instead, and where that fails too the bytes
- * up to the next beginning are rejected.  Time is linear in the bytes moved
- * past, and memory is at most one record that is not longer than max_document. */
+ * Stated lengths are not trusted: if no record starts after a block, a record that
+ * starts nearby is used instead; if there is none, the bytes up to the next record
+ * are rejected.  Time is linear in the bytes read, and memory is at most one record
+ * not longer than max_document. */
 #ifndef ND_INPUT_ARCHIVE_H
 #define ND_INPUT_ARCHIVE_H
 
@@ -13,7 +13,7 @@
 typedef enum nd_seen {
   ND_SEEN_NO,
   ND_SEEN_YES,
-  ND_SEEN_MORE /* the bytes end before it can be told */
+  ND_SEEN_MORE /* undecided: more bytes are needed */
 } nd_seen;
 
 typedef struct nd_archive_head {
@@ -27,10 +27,12 @@ typedef struct nd_archive {
   size_t first_line;   /* `starts` decides with this many bytes */
   size_t max_head;     /* a longer head is rejected; 4 KiB times a power of four */
   unsigned separators; /* line ends that follow every block */
-  /* Does a record begin here?  `whole`: nothing comes after these bytes, and MORE is no answer. */
+  /* Tests whether a record starts here.  `whole`: these are the last bytes, so the answer is not
+   * MORE. */
   nd_seen (*starts)(nd_str bytes, bool whole);
-  /* Reads the head of a record that starts here.  NO: *bad says why not, to be
-   * read after the noun ("has no Content-Length"). */
+  /* Reads the head of a record that starts here.  NO: *bad is the reason, to be appended to the
+   * noun
+   * ("has no Content-Length"). */
   nd_seen (*head)(nd_archive_head *out, const char **bad, nd_str bytes, bool whole);
 } nd_archive;
 
@@ -40,15 +42,15 @@ extern const nd_archive nd_archive_arc;  /* format_arc.c */
 nd_status nd_archive_frame(nd_frame *out, nd_stream *s, const nd_archive *a,
                            const nd_input_options *o, nd_error *err) ND_MUST_CHECK;
 
-/* The block of a framed record: as many bytes as stated if only line ends
- * follow, else everything that was framed, without the line ends behind it. */
+/* Returns the block of a framed record: the stated number of bytes if only line ends follow, else
+ * the rest of the frame without trailing line ends. */
 nd_str nd_archive_block(nd_str raw, const nd_archive_head *head);
 
-/* A decimal length.  NULL, or what is wrong with it: `names` holds the
- * messages for empty, negative, not a number and too large. */
+/* Parses a decimal length.  Returns NULL, or the reason of the failure from `names`: empty,
+ * negative, not a number, too large. */
 const char *nd_archive_length(uint64_t *out, nd_str digits, const char *const names[4]);
 
-/* Without white space and line ends on both sides. */
+/* Trims white space and line ends on both sides. */
 nd_str nd_archive_trim(nd_str s);
 bool nd_archive_is(nd_str s, const char *lower);     /* equal, without case (ASCII) */
 bool nd_archive_begins(nd_str s, const char *lower); /* begins with, without case */

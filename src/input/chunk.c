@@ -1,4 +1,4 @@
-/* Texts of chunks, where they lie; see neardup/memory.h.
+/* Texts of chunks, read in place; see neardup/memory.h.
  *
  * A view of Arrow's string_view is 16 bytes:
  *

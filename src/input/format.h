@@ -3,7 +3,7 @@
  * A format is a row of facts and functions; a new one is a file format_NAME.c, a word in
  * ND_FORMATS and a test.  `frame` runs in stream order and only finds where records begin and
  * end; `decode` runs on any thread and turns one record's raw bytes into a document, so several
- * threads share one file.  Readers ask the row, and never which format it is. */
+ * threads share one file.  Readers use the facts of the row and never test which format it is. */
 #ifndef ND_INPUT_FORMAT_H
 #define ND_INPUT_FORMAT_H
 
@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "codec/stream.h"
 
-/* What readers need to know; strings are borrowed and may be NULL or "". */
+/* Options of readers; strings are borrowed and may be NULL or "". */
 typedef struct nd_input_options {
   const char *id_field;   /* jsonl: "id" */
   const char *text_field; /* jsonl: "text" */
@@ -26,7 +26,7 @@ typedef enum nd_kind {
   ND_KIND_HTML,  /* HTML or XHTML */
   ND_KIND_SNIFF, /* look at the bytes */
   ND_KIND_SETS,  /* integers separated by spaces */
-  ND_KIND_OTHER  /* not a document (an image …): `why` says what */
+  ND_KIND_OTHER  /* not a document (an image …): `why` names it */
 } nd_kind;
 
 /* Views are borrowed from the raw record or the decoder until its next use. */
@@ -45,7 +45,7 @@ typedef struct nd_document {
 typedef enum nd_frame_kind {
   ND_FRAME_END,      /* no more records */
   ND_FRAME_DOCUMENT, /* a record to decode */
-  ND_FRAME_OTHER,    /* bytes that are no document: blank lines, warcinfo, … */
+  ND_FRAME_OTHER,    /* bytes that are not a document: blank lines, warcinfo, … */
   ND_FRAME_REJECT    /* a record that cannot be read; err says why */
 } nd_frame_kind;
 
@@ -73,7 +73,8 @@ typedef struct nd_format {
   bool whole_stream; /* the stream is one record, even if it is empty */
   bool members;      /* compressed files hold a member per record, which can be copied as it is */
   bool sets;         /* a record is a set of numbers, which are its features */
-  /* How sure are we, 0 (no) … 100, from the first bytes (at most 64 KiB, decompressed)? */
+  /* Returns the confidence, from 0 (no) to 100, that a file with these first bytes (at most 64 KiB,
+   * decompressed) has this format. */
   int (*sniff)(nd_str head);
   /* Finds the next frame and moves the stream past it.  ND_OK with
    * frame.kind REJECT fills err with the reason and goes on at the next record

@@ -4,7 +4,7 @@
 
 enum { TEXT, ID, URL, TIME, KEEP, FIELDS };
 
-/* A damaged first line does not make a text of a file: most lines decide. */
+/* Most lines decide, so one damaged line does not change the format. */
 static int sniff_lines(nd_str head) {
   size_t good = 0, bad = 0;
   for (const char *newline; (newline = memchr(head.p, '\n', head.n));) {
@@ -32,12 +32,12 @@ static int sniff(nd_str head) {
   return newline ? sniff_lines(head) : nd_json_cut_off(line) ? 60 : 0;
 }
 
-/* The end of a line is never a JSON object by itself. */
+/* Returns true unless the line is a JSON object, which the rest of a cut line never is. */
 static bool is_rest(const nd_frame *frame) {
   return frame->kind != ND_FRAME_DOCUMENT || nd_json_read(NULL, 0, frame->raw, NULL) != ND_OK;
 }
 
-/* A field's name; NULL means the usual one, "" none. */
+/* Returns the name of a field; NULL means the usual one, "" none. */
 static nd_str name_of(const char *name, const char *usual) {
   return nd_str_of(name ? name : usual);
 }

@@ -19,7 +19,7 @@ static nd_status too_long(nd_frame *out, const nd_input_options *o, nd_error *er
   return ND_OK;
 }
 
-/* Moves past the rest of a line that is too long, window by window. */
+/* Skips the rest of a line that is too long, window by window. */
 static nd_status skip_line(nd_frame *out, nd_stream *s, const nd_input_options *o, nd_error *err) {
   for (;;) {
     nd_str view = {NULL, 0};
@@ -95,7 +95,7 @@ static nd_status decode(nd_document *out, nd_decoder *d, nd_str raw, const nd_in
   return ND_OK;
 }
 
-/* A blank line is a document without words, so that line numbers are those an editor shows. */
+/* A blank line is a document without words, so line numbers match those of an editor. */
 const nd_format nd_format_lines = {.name = "lines",
                                    .help = "a document per line",
                                    .line_based = true,

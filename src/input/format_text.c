@@ -1,8 +1,7 @@
 /* text: the whole stream is one document.
  *
- * An empty stream has no frame, as frames tile the stream and a frame of no
- * bytes would come again and again; that an empty file is a document all the
- * same is for the reader of the file to say. */
+ * An empty stream has no frame, because a frame of no bytes would repeat forever;
+ * the reader of the file makes an empty file a document (whole_stream). */
 #include "input/format.h"
 
 enum { STEP = 1 << 16 };
@@ -13,7 +12,7 @@ static int sniff(nd_str head) {
   return 1;
 }
 
-/* Moves to the end of a stream that is too long, window by window. */
+/* Skips to the end of a stream that is too long, window by window. */
 static nd_status skip_rest(nd_frame *out, nd_stream *s, const nd_input_options *o, nd_error *err) {
   nd_str view;
   do {

@@ -10,9 +10,9 @@
  *                                          </DOCHDR>
  *                                          <html> … </html>
  *                                          </DOC>
- * Tags are known in any case.  <DOC id="…" url="…"> is known too; its id counts where there
- * is no DOCNO.  A web page may hold anything, so a record is taken to have ended without its
- * </DOC> only at a <DOC> that begins a line. */
+ * Tags may have any case.  <DOC id="…" url="…"> is accepted too; its id is used if there is no
+ * DOCNO.  A web page may contain anything, so a missing </DOC> is assumed only at a <DOC> at the
+ * start of a line. */
 #include "input/format.h"
 
 enum { STEP = 1 << 16, TAG_MAX = 2048, WINDOW = 2 * TAG_MAX };
@@ -25,7 +25,7 @@ static inline bool is_space(char c) {
   return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* How much of `word` (lower case) stands at the beginning of text. */
+/* Returns the length of the prefix of `word` (lower case) with which text starts. */
 static size_t common(nd_str text, const char *word) {
   size_t i = 0;
   while (i < text.n && word[i] && lower(text.p[i]) == word[i]) i++;
@@ -50,8 +50,8 @@ static nd_str trim(nd_str text) {
 
 typedef enum mark_kind { MARK_NONE, MARK_OPEN, MARK_CLOSE, MARK_CUT } mark_kind;
 
-/* What the '<' at the beginning of text is; CUT: more bytes would tell.
- * Every answer is known after TAG_MAX bytes. */
+/* Classifies the '<' at the start of text; CUT: more bytes are needed.  TAG_MAX bytes are always
+ * enough. */
 static mark_kind mark_at(nd_str text, size_t *length) {
   size_t n = common(text, "</doc>");
   *length = n;
@@ -223,7 +223,7 @@ static void read_type(nd_document *out, nd_str type) {
   }
 }
 
-/* The lines of <DOCHDR>: "URL [address time type length]", then HTTP's. */
+/* Reads the lines of <DOCHDR>: "URL [address time type length]", then the HTTP head. */
 static void read_header(nd_document *out, nd_str header) {
   nd_str type = {"", 0};
   header = trim(header);

@@ -1,8 +1,8 @@
-/* A reader of JSON fields: checks a whole JSON text against RFC 8259 and picks
- * wanted members of its outermost object, without building a tree.
+/* A reader of JSON fields: validates a JSON text against RFC 8259 and extracts members of its
+ * outermost object, without building a tree.
  *
- * Values are views into the text; only a string that holds escapes needs to be
- * copied, by nd_json_unescape.  Limits: ND_JSON_DEPTH levels of nesting. */
+ * Values are views into the text; only a string with escapes needs to be copied, by
+ * nd_json_unescape.  Limit: ND_JSON_DEPTH levels of nesting. */
 #ifndef ND_INPUT_JSON_H
 #define ND_INPUT_JSON_H
 
@@ -29,17 +29,16 @@ typedef struct nd_json_field {
   nd_str value; /* STRING: the bytes between the quotes; others: as written */
 } nd_json_field;
 
-/* Is this one JSON text (any value, white space around it, maybe a BOM)? */
+/* Checks that this is one JSON text (any value, optional white space and BOM). */
 nd_status nd_json_check(nd_str text, nd_error *err) ND_MUST_CHECK;
 
-/* Checks the whole text, which must be an object, and fills type, escaped and
- * value of the fields (at most ND_JSON_FIELDS) from its members; the last of
- * several members with one name counts. */
+/* Validates the text, which must be an object, and fills type, escaped and value of the fields (at
+ * most ND_JSON_FIELDS) from its members; the last of several members with the same name counts. */
 nd_status nd_json_read(nd_json_field *fields, size_t count, nd_str text,
                        nd_error *err) ND_MUST_CHECK;
 
-/* Could this be the beginning of a longer text that is an object?  True when
- * nothing is wrong but the end, and at least one member's name is there. */
+/* Tests for the start of a truncated object: the only fault is the end, and at least one member's
+ * name is complete. */
 bool nd_json_cut_off(nd_str text);
 
 /* Appends a checked string (the value of a STRING field) with its escapes
@@ -51,8 +50,8 @@ const char *nd_json_type_name(nd_json_type type);
 
 /* --- json_string.c: strings; every CPU level gives the same ----------------- */
 
-/* Reads from after the opening quote to the closing one; `length` is what lies
- * between, or where it went wrong, with `why` set. */
+/* Result of scanning a string from after its opening quote: `length` is the length up to the
+ * closing quote, or up to the fault, with `why` set. */
 typedef struct nd_json_string {
   size_t length;
   bool escaped;    /* has a backslash */
@@ -61,13 +60,13 @@ typedef struct nd_json_string {
 } nd_json_string;
 void nd_json_scan(nd_json_string *out, nd_str bytes, nd_cpu_level level);
 
-/* The first place that is not UTF-8, or NULL. */
+/* Returns the first byte that is not UTF-8, or NULL. */
 const char *nd_json_utf8_fault(nd_str text, nd_cpu_level level);
 
-/* Does a checked string with escapes mean this name? */
+/* Tests whether a checked string with escapes equals this name. */
 bool nd_json_escaped_is(nd_str value, nd_str name);
 
-/* The reason when nothing is wrong but the end. */
+/* The reason of a failure if the text is only truncated. */
 #define ND_JSON_CUT "the text ends too early"
 
 #endif

@@ -1,6 +1,6 @@
-/* Lists: files of lines of fields, plain or packed, such as pairs, clusters and
- * TREC runs.  Lines are handed out one by one, without their ends (LF or CR LF);
- * empty ones are passed over. */
+/* Lists: plain or compressed files of lines of fields, such as pairs, clusters and
+ * TREC runs.  Lines are read one by one, without their ends (LF or CR LF); empty
+ * lines are skipped. */
 #ifndef ND_INPUT_LINE_LIST_H
 #define ND_INPUT_LINE_LIST_H
 
@@ -15,10 +15,10 @@ typedef nd_status (*nd_line_each)(void *context, nd_str line, uint64_t number, n
 nd_status nd_line_list_read(const char *path, const nd_hooks *hooks, nd_line_each each,
                             void *context, nd_error *err) ND_MUST_CHECK;
 
-/* How the file is called in messages: its path, or "standard input". */
+/* Returns the name of the file in messages: its path, or "standard input". */
 const char *nd_line_list_name(const char *path);
 
-/* The next field up to `separator`, moved past in *rest; false at the end. */
+/* Takes the next field up to `separator` off *rest; returns false at the end. */
 static inline bool nd_line_field(nd_str *field, nd_str *rest, char separator) {
   if (!rest->p) return false;
   const char *at = rest->n ? memchr(rest->p, separator, rest->n) : NULL;
@@ -27,7 +27,7 @@ static inline bool nd_line_field(nd_str *field, nd_str *rest, char separator) {
   return true;
 }
 
-/* The next word between blanks and tabs; false when there is none. */
+/* Takes the next word between blanks and tabs off *rest; returns false at the end. */
 static inline bool nd_line_word(nd_str *word, nd_str *rest) {
   size_t i = 0;
   while (i < rest->n && (rest->p[i] == ' ' || rest->p[i] == '\t')) i++;
@@ -38,8 +38,8 @@ static inline bool nd_line_word(nd_str *word, nd_str *rest) {
   return word->n > 0;
 }
 
-/* A decimal number as billionths: 0.8 is 800,000,000; further digits are cut.
- * A sign and an exponent are understood; false: no number, or one above 10⁹. */
+/* Parses a decimal number, optionally with sign and exponent, as billionths: 0.8 is 800,000,000;
+ * further digits are truncated.  Returns false if it is not a number or above 10⁹. */
 bool nd_line_number(int64_t *out, nd_str text);
 enum { ND_LINE_UNIT = 1000000000 };
 

@@ -1,4 +1,4 @@
-/* Standard input into a file, so that it can be read more than once. */
+/* Stores standard input in a file, so that it can be read more than once. */
 #ifndef ND_INPUT_SPOOL_H
 #define ND_INPUT_SPOOL_H
 
@@ -11,8 +11,8 @@ typedef struct nd_spool {
   const nd_hooks *hooks; /* may be NULL */
 } nd_spool;
 
-/* Reads standard input to its end.  ND_ERR_LIMIT: it is longer than allowed.  After a failure
- * the file is gone. */
+/* Reads standard input to its end.  ND_ERR_LIMIT: it is longer than allowed.  A failure removes the
+ * file. */
 nd_status nd_spool_stdin(nd_file_info *out, const nd_spool *s, nd_error *err) ND_MUST_CHECK;
 
 #endif

@@ -1,10 +1,10 @@
 /* Input arguments → the list of files to read.
  *
- * A directory is walked, entries sorted by bytes; symbolic links to files are
- * followed, to directories not.  Each file knows the path it is called by (its
- * id) and the relative name its kept part is written under.
+ * A directory is walked with its entries sorted by bytes; symbolic links to files
+ * are followed, those to directories are not.  Each file has the path used in ids
+ * and the relative name of its copy in kept/, which is the end of its path.
  *
- * A file costs its path and 41 bytes: its name is the end of its path. */
+ * A file takes its path and 41 bytes. */
 #ifndef ND_INPUT_WALK_H
 #define ND_INPUT_WALK_H
 
@@ -13,7 +13,7 @@
 
 typedef struct nd_input_file {
   const char *path; /* as reached from the argument; the ids use it */
-  const char *real; /* where the bytes are (differs for a spooled stdin) */
+  const char *real; /* the path to read (differs for stored standard input) */
   const char *name; /* relative, for the output */
   uint64_t size;
   int64_t mtime_ns;
@@ -27,7 +27,7 @@ typedef struct nd_walk_problem {
 typedef struct nd_walk {
   nd_input_file *files;
   size_t n, cap;
-  size_t inputs;             /* the first so many; the rest is what they are held against */
+  size_t inputs;             /* files of the input; the others are the reference collection */
   nd_walk_problem *problems; /* entries that cannot be read */
   size_t problem_n, problem_cap;
   struct nd_walk_chunk *chunks; /* of all strings */
@@ -40,7 +40,7 @@ typedef struct nd_walk {
  * left out: the output's.  "-" is stored as `spool` says, or refused when that is NULL. */
 nd_status nd_walk_inputs(nd_walk *out, const char *const *inputs, size_t n, const char *avoid,
                          const nd_spool *spool, nd_error *err) ND_MUST_CHECK;
-/* Adds the other collection behind the inputs. */
+/* Adds the reference collection after the inputs. */
 nd_status nd_walk_against(nd_walk *w, const char *other, nd_error *err) ND_MUST_CHECK;
 void nd_walk_clear(nd_walk *w);
 

@@ -4,8 +4,8 @@
 
 #include "input/archive.h"
 
-/* Values are trimmed; a folded one still holds its line ends.  The first of
- * several fields with one name counts.  Absent: n = 0. */
+/* Values are trimmed; a folded value contains its line ends.  The first of several
+ * fields with the same name counts.  Absent: n = 0. */
 typedef struct nd_warc_fields {
   nd_str type;
   nd_str record_id;
