@@ -7,7 +7,7 @@ blocks and runs, never single documents.  The stages are in sign.py, candidates.
 texts.py, keep.py and exact.py.
 """
 import gc
-import os
+import sys
 import tempfile
 import zipimport
 
@@ -60,26 +60,15 @@ class Job:
 
 
 def _settle_in():
-    """Once in a worker that is used again and again.  After every task Spark's worker collects
-    garbage among all that was ever imported, and before the next it reads the directories of its
-    archives once more, for every package in them: a tenth of a second, which buys nothing."""
-    if getattr(zipimport.zipimporter, "neardup_read", None) is not None:
-        return
-    gc.freeze()
-    read = zipimport.zipimporter.neardup_read = {}
-    reload = zipimport.zipimporter.invalidate_caches
-
-    def invalidate_caches(self):
-        try:
-            now = os.stat(self.archive)
-            state = now.st_mtime_ns, now.st_size
-        except OSError:
-            state = None
-        if state is None or read.get(self.archive, state) != state:
-            reload(self)
-        read[self.archive] = state
-
-    zipimport.zipimporter.invalidate_caches = invalidate_caches
+    """Spares a reused worker a tenth of a second per task.  After every task Spark's worker collects
+    garbage among all imported objects, and before the next it makes every cached finder of an archive
+    read the archive's directory again, one finder per package.  Here the objects are frozen and the
+    finders leave the cache; a later import creates them from the directory in memory."""
+    if not gc.get_freeze_count():
+        gc.freeze()
+    for path, finder in list(sys.path_importer_cache.items()):
+        if isinstance(finder, zipimport.zipimporter):
+            sys.path_importer_cache.pop(path, None)
 
 
 def check_version(version):
