@@ -174,11 +174,13 @@ def compare(old, new, words, work):
     return words, a["status"], unlike, len(a) - 3
 
 
-def compare_outputs(b, old, new):
+def compare_outputs(b, old, new, only):
     differ = same = refused = files = 0
     with tempfile.TemporaryDirectory(prefix="neardup-versions-") as folder:
         work = Path(folder)
         for name, inputs, methods in corpora(b, work):
+            if only not in name:
+                continue
             first = subprocess.run([old / "neardup", "pairs", *inputs], capture_output=True,
                                    cwd=ROOT).stdout.decode("utf-8", "replace").split("\n")[0]
             first = first.split("\t")[:2] if first else ["0", "1"]
@@ -252,13 +254,14 @@ def main():
     parser.add_argument("new", type=Path)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--quick", action="store_true", help="small corpora for speed")
+    parser.add_argument("--only", default="", metavar="WORD", help="outputs: corpora with it in their name")
     parser.add_argument("--slower", type=float, default=1.05)
     args = parser.parse_args()
     old, new = args.old.resolve(), args.new.resolve()
     os.chdir(ROOT)
     b = Bench(str(new), args.quick, args.rounds)
     try:
-        ok = compare_outputs(b, old, new) if args.what == "outputs" \
+        ok = compare_outputs(b, old, new, args.only) if args.what == "outputs" \
             else compare_speed(b, old, new, args.slower)
     finally:
         b.drop()
