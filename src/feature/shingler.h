@@ -17,7 +17,8 @@ typedef struct nd_shingler {
 
 void nd_shingler_clear(nd_shingler *s);
 
-/* Finds the tokens of a token text; `text` must outlive the next steps. */
+/* Finds the tokens of a token text; `text` must outlive the next steps and have ND_SLACK readable
+ * bytes after its end, as an nd_buf has. */
 nd_status nd_shingler_split(nd_shingler *s, nd_str text, nd_error *err) ND_MUST_CHECK;
 
 /* Splits, and makes the shingles: occurrences in text order, without their positions. */

@@ -1,7 +1,5 @@
-/* The table of formats, and the choice among them. */
+/* The choice among the formats of the table (format_table.c). */
 #include "input/format.h"
-
-ND_WEAK const nd_format *const nd_formats[] = {ND_FORMATS(ND_FORMAT_ROW) NULL};
 
 const char *nd_format_name(size_t i) {
   return nd_formats[i] ? nd_formats[i]->name : NULL;

@@ -1,7 +1,5 @@
-/* The table of similarities; see similarity.h. */
+/* Rows of the table of similarities by name; see similarity.h. */
 #include "similarity/similarity.h"
-
-ND_WEAK const nd_similarity *const nd_similarities[] = {ND_SIMILARITIES(ND_SIMILARITY_ROW) NULL};
 
 const nd_similarity *nd_similarity_find(const char *name) {
   const nd_similarity *const *s = nd_similarities;
