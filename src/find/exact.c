@@ -107,7 +107,9 @@ static nd_status sample_prints(nd_printer *p, const nd_settings *s, nd_str text,
   ND_TRY(nd_shingle_make(&g->shingles, text, g->end, g->tokens, s->shingle, s->options->seed, false,
                          err));
   ND_TRY(nd_sampler_run(&p->sampler, &emptied, &g->shingles, g->tokens, digest, err));
-  p->prints.n = g->shingles.n;
+  /* A document without kept shingles stands for its digest, so that it matches its duplicates; it
+   * has nothing that could be counted. */
+  p->prints.n = emptied && nd_similarity_is_open(s->similarity) ? 0 : g->shingles.n;
   for (size_t i = 0; i < p->prints.n; i++) {
     uint32_t from = p->sampler.kept[i];
     p->prints.low[i] = emptied ? digest : p->prints.low[from];

@@ -31,6 +31,9 @@ echo "== emptied documents match nothing but their copies"
 printf 'a b c d e f g\na b c d e f g\na b c d e f h\nz\n' >few.lines
 neardup pairs --format lines --method exact --threshold 0.1 --sample mod:1000:7 few.lines 2>&1 | grep -v ^time
 neardup pairs --format lines --threshold 0.1 --sample mod:1000:7 --verify sketch few.lines 2>/dev/null
+for method in exact join; do
+  neardup pairs --format lines --method $method --similarity overlap --threshold 1 --sample mod:1000:7 few.lines 2>/dev/null
+done | wc -l
 echo "== a plan"
 printf 'neardup-plan 1\nthreshold 0.5\nprecision 0.9\nshingle words:5\ntokens words\ngroup 100 1\ngroup 300 4\ngroup - 16\nend 3\n' >plan
 for method in exact join; do
