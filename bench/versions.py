@@ -227,7 +227,7 @@ def speed_jobs(b):
         for name in ["debdirs", "dblp18k_q3"]:
             sets = os.path.join(data, "sets", name + ".sets.zst")
             yield f"join, {name}", ["pairs", "--format", "sets", sets, "--method", "join"]
-    yield "sketch", ["sketch", big, "-o", b.out, "--resume", "never", "--sync", "no"]
+    yield "sketch", ["sketch", big, "-o", b.out + ".nds", "--resume", "never", "--sync", "no"]
 
 
 def compare_speed(b, old, new, slower):
