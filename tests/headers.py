@@ -17,6 +17,10 @@ import sys
 import tempfile
 from pathlib import Path
 
+sys.dont_write_bytecode = True
+
+import tap  # noqa: E402
+
 ROOT = Path(__file__).resolve().parent.parent
 INCLUDE = ROOT / "include"
 HEADERS = [INCLUDE / "neardup.h", *sorted((INCLUDE / "neardup").glob("*.h"))]
@@ -119,15 +123,7 @@ def main():
     if (options.build / "libneardup.so").exists() and shutil.which("nm"):
         cases.append(("libneardup.so shows the listed functions",
                       check_symbols(options.build, options.update)))
-    failed = 0
-    print(f"1..{len(cases)}")
-    for number, (title, complaints) in enumerate(cases, 1):
-        complaints = list(complaints)
-        failed += bool(complaints)
-        print(f"{'not ok' if complaints else 'ok'} {number} - {title}")
-        for complaint in complaints:
-            print(f"#   {complaint}")
-    return 1 if failed else 0
+    return tap.print_checks(cases)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,10 @@ import tempfile
 from collections import defaultdict
 from pathlib import Path
 
+sys.dont_write_bytecode = True
+
+import tap  # noqa: E402
+
 ROOT = Path(__file__).resolve().parent.parent
 
 # room: the rooms it may include, besides itself, base and the public headers.
@@ -301,15 +305,7 @@ def main():
                               check_installed(build)))
             cases.append(("the command links only the shared library", check_linked(build)))
 
-    failed = 0
-    print(f"1..{len(cases)}")
-    for number, (title, complaints) in enumerate(cases, 1):
-        complaints = list(complaints)
-        failed += bool(complaints)
-        print(f"{'not ok' if complaints else 'ok'} {number} - {title}")
-        for complaint in complaints:
-            print(f"#   {complaint}")
-    return 1 if failed else 0
+    return tap.print_checks(cases)
 
 
 if __name__ == "__main__":

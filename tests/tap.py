@@ -111,3 +111,16 @@ def stop_all():
             os.killpg(pid, signal.SIGTERM)
         except ProcessLookupError:
             pass
+
+
+def print_checks(cases):
+    """Prints (title, complaints) pairs as TAP; one without complaints passes.  Returns the exit status."""
+    failed = 0
+    print(f"1..{len(cases)}")
+    for number, (title, complaints) in enumerate(cases, 1):
+        complaints = list(complaints)
+        failed += bool(complaints)
+        print(f"{'not ok' if complaints else 'ok'} {number} - {title}")
+        for complaint in complaints:
+            print(f"#   {complaint}")
+    return 1 if failed else 0

@@ -143,7 +143,7 @@ static void isal_step(size_t *got, bool *done, const char **why, gzip *g, char *
 }
 #endif
 
-/* Handles damage in a body.  Sets *again if zlib shall decode the member once more. */
+/* Handles damage in a body.  Sets *again if zlib must decode the member again. */
 static nd_status second_try(bool *again, gzip *g, size_t *got, nd_error *err) {
   *again = g->fast;
   if (!g->fast) return ND_OK;
